@@ -1,0 +1,1 @@
+"""Pure arithmetic that puts what was found in order."""

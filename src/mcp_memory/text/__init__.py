@@ -1,0 +1,1 @@
+"""Pure functions over text: words, fingerprints, snapshots, topics and sameness."""

@@ -1,0 +1,18 @@
+"""The fingerprint by which two writes of the same content are known to be one."""
+
+import hashlib
+import unicodedata
+
+
+def normalised(text: str) -> str:
+    """The text without what nobody means: spacing, and how its characters were composed.
+
+    Case and punctuation are kept; `us` and `US`, `5.0` and `50` are different content.
+    """
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def fingerprint(text: str) -> str:
+    """SHA-256 of the normalised text, in hexadecimal."""
+    # A lone surrogate is no valid Unicode, but must not keep a memory from having a fingerprint.
+    return hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()

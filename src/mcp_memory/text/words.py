@@ -1,0 +1,192 @@
+"""Text as the words it is indexed by and searched for, the same on every database."""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from snowballstemmer.english_stemmer import EnglishStemmer
+
+from mcp_memory.text.stopwords import FUNCTION_WORDS
+
+LONGEST_TOKEN = 64  # characters; PostgreSQL refuses lexemes above 2046 bytes
+MOST_TERMS = 64  # each term costs a walk through its postings
+
+# What may hold an identifier together: INV-21047, snake_case, 3.12.1, ana@example.com, O'Brien.
+_CONNECTORS = "-_.@:+'"
+_LETTERS_THAT_DO_NOT_DECOMPOSE = {
+    **dict(zip("øłđðħıŧØŁĐÐĦŦ", "olddhitOLDDHT", strict=True)),
+    "æ": "ae",
+    "œ": "oe",
+    "þ": "th",
+    "Æ": "AE",
+    "Œ": "OE",
+    "Þ": "TH",
+}
+_TYPOGRAPHIC_CONNECTORS = {"‐": "-", "‑": "-", "’": "'", "ʼ": "'", "＇": "'"}
+_TATWEEL = "ـ"  # stretches an Arabic word without changing it
+
+# Scripts written without spaces, and Hangul, whose particles stick to the noun.
+_HAN = "々〆\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_UNSPACED = (
+    _HAN + "\u3041-\u309f\u30a1-\u30ff\u31f0-\u31ff\uac00-\ud7a3"  # kana, Hangul
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+)
+_EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
+_CONNECTOR = re.compile(f"[{re.escape(_CONNECTORS)}]")
+_CHUNK = re.compile("[^ {0}]+(?:[{0}][^ {0}]+)*".format(re.escape(_CONNECTORS)))
+_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+_CONTRACTION = re.compile(r"'(?:s|re|ve|ll|d|m)$", re.IGNORECASE)
+_NEGATION = re.compile(r"(?<=n)'(?=t$)", re.IGNORECASE)
+_CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LETTERS_AND_DIGITS = re.compile(r"([A-Za-z]+)([0-9]+)|([0-9]+)([A-Za-z]+)")
+
+_stemmer = EnglishStemmer()
+_stemming = threading.Lock()  # the stemmer keeps its state in itself
+
+
+def tokens(text: str) -> list[str]:
+    """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
+    return [token for chunk in _chunks(text) for token in _indexed(chunk)]
+
+
+def query_terms(text: str, most: int = MOST_TERMS) -> list[str]:
+    """The distinct words worth looking for, in order; function words only when there is nothing else."""
+    words = [word for chunk in _chunks(text) for word in _looked_for(chunk)]
+    telling = [word for word in words if word not in FUNCTION_WORDS] or words
+    return list(dict.fromkeys(map(_stem, telling)))[:most]
+
+
+def plain_words(text: str) -> list[str]:
+    """The words as they stand, folded but neither stemmed nor doubled."""
+    return [word.casefold() for chunk in _chunks(text) for word in _CONNECTOR.split(_contracted(chunk))]
+
+
+def folded(text: str) -> str:
+    """The text without case, accents and compatibility forms."""
+    return _unaccented(text).casefold()
+
+
+class _Folding(dict[int, str]):
+    """What becomes of each character; learnt as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = result = _fold(chr(code))
+        return result
+
+
+def _fold(character: str) -> str:
+    if character in _LETTERS_THAT_DO_NOT_DECOMPOSE:
+        return _LETTERS_THAT_DO_NOT_DECOMPOSE[character]
+    if character in _TYPOGRAPHIC_CONNECTORS:
+        return _TYPOGRAPHIC_CONNECTORS[character]
+    if character in _CONNECTORS:
+        return character
+    category = unicodedata.category(character)
+    if category == "Cf" or character == _TATWEEL or _is_accent(character, category):
+        return ""
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if category[0] in "LNM":
+        return character
+    return f" {character} " if _EMOJI.match(character) else " "
+
+
+def _is_accent(character: str, category: str) -> bool:
+    """Whether a mark may be left off in writing.
+
+    The canonical combining class tells accents (200 and above), Hebrew and Arabic points (10 to 36)
+    and overlays (1) from the vowel signs, viramas and tone marks that Indic scripts, Thai and kana
+    cannot do without. Variation selectors and enclosing marks never matter.
+    """
+    if category == "Me" or character == "\u034f" or "\ufe00" <= character <= "\ufe0f":
+        return True
+    mark = unicodedata.combining(character)
+    return category == "Mn" and (mark == 1 or 10 <= mark <= 36 or mark >= 200)
+
+
+_folding = _Folding()
+
+
+def _unaccented(text: str) -> str:
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    kept = [c for c in decomposed if not _is_accent(c, unicodedata.category(c))]
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _chunks(text: str) -> list[str]:
+    decomposed = text if text.isascii() else unicodedata.normalize("NFKD", text)
+    # NFC puts Hangul and voiced kana together again; the accents are gone by then.
+    return _CHUNK.findall(unicodedata.normalize("NFC", decomposed.translate(_folding)))
+
+
+def _indexed(chunk: str) -> tuple[str, ...]:
+    # A pasted blob must not sit in the cache for good.
+    return _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _tokens_of.__wrapped__(chunk)
+
+
+@lru_cache(maxsize=65_536)
+def _tokens_of(chunk: str) -> tuple[str, ...]:
+    return tuple(map(_stem, dict.fromkeys(_forms(chunk, with_single_ideographs=True))))
+
+
+def _looked_for(chunk: str) -> Iterator[str]:
+    return _forms(chunk, with_single_ideographs=False)
+
+
+def _forms(chunk: str, *, with_single_ideographs: bool) -> Iterator[str]:
+    """All the words a chunk can be found by, folded and cut to the longest token."""
+    parts = _CONNECTOR.split(_contracted(chunk))
+    for part in parts:
+        for run in _RUN.findall(part):
+            if _UNSPACED_START.match(run):
+                yield from _bigrams(run, with_single_ideographs)
+            else:
+                yield from (piece.casefold()[:LONGEST_TOKEN] for piece in _pieces(run))
+    whole = "".join(parts)
+    if len(parts) > 1 and len(whole) <= LONGEST_TOKEN and not _UNSPACED_START.search(whole):
+        yield whole.casefold()[:LONGEST_TOKEN]
+
+
+def _contracted(chunk: str) -> str:
+    return _NEGATION.sub("", _CONTRACTION.sub("", chunk)) if "'" in chunk else chunk
+
+
+def _pieces(run: str) -> list[str]:
+    """The parts of camelCase and of `16GB`, then the whole."""
+    if run.islower() and run.isalpha():
+        return [run]
+    humps = _CASE_CHANGE.split(run)
+    pieces = [piece for hump in humps for piece in _letters_and_digits(hump)]
+    return pieces if len(pieces) == 1 else [*pieces, run]
+
+
+def _letters_and_digits(hump: str) -> list[str]:
+    # One change only: a hash or an id in hexadecimal is not made of words.
+    match = _LETTERS_AND_DIGITS.fullmatch(hump)
+    return [group for group in match.groups() if group] if match else [hump]
+
+
+def _bigrams(run: str, with_single_ideographs: bool) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+        return
+    yield from (run[i : i + 2] for i in range(len(run) - 1))
+    if with_single_ideographs:
+        # An ideograph can be a whole word: asked for alone, it must be found inside a run.
+        yield from _HAN_CHARACTER.findall(run)
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    """The English stem of a plain word; anything else as it is."""
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    with _stemming:
+        stem: str = _stemmer.stemWord(word)
+    return stem

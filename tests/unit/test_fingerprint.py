@@ -1,0 +1,21 @@
+from mcp_memory.text.fingerprint import fingerprint, normalised
+
+
+def test_the_fingerprint_is_the_sha256_of_the_normalised_text() -> None:
+    # printf 'User prefers dark mode' | sha256sum
+    assert fingerprint("User prefers dark mode") == (
+        "cb41542b3bdcaddb3f112b99e775536cb5fa1b2109dad094be11b5c60c1a31f0"
+    )
+
+
+def test_spacing_and_composition_do_not_matter() -> None:
+    assert normalised("  a\t\n b\u00a0 c ") == "a b c"
+    assert fingerprint("cafe\u0301  au lait\n") == fingerprint("café au lait")
+
+
+def test_case_and_punctuation_matter() -> None:
+    assert len({fingerprint(text) for text in ("tell us", "tell US", "tell us.", "tell u s")}) == 4
+
+
+def test_broken_unicode_still_has_a_fingerprint() -> None:
+    assert fingerprint("\ud800") != fingerprint("\ud801")
