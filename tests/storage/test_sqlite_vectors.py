@@ -1,0 +1,176 @@
+"""The vectors of a SQLite file, over a schema of their own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import apsw.sqlite_extra
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mcp_memory.model import Owner
+from mcp_memory.storage import sqlite_vectors
+from mcp_memory.storage.database import Allowed
+from mcp_memory.storage.sqlite import SqliteConnection, SqliteDatabase
+
+SCHEMA = """
+CREATE TABLE vector (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    model_id  INTEGER NOT NULL,
+    owner     TEXT    NOT NULL,
+    seq       INTEGER NOT NULL,
+    space_id  INTEGER NOT NULL,
+    embedding BLOB    NOT NULL,
+    UNIQUE (model_id, owner, seq)
+);
+CREATE INDEX vector_scope ON vector (model_id, owner, space_id);
+CREATE TABLE memory (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
+CREATE TABLE entity (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
+"""
+MODEL = 1
+DIMENSIONS = 32
+EVERYTHING = Allowed("TRUE", {})
+VECTORS = sqlite_vectors.SqliteVectors()
+
+Vectors = npt.NDArray[np.float32]
+
+
+def unit_vectors(count: int, seed: int = 0) -> Vectors:
+    vectors: Vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    with closing(SqliteDatabase(tmp_path / "memory.db", "NORMAL")) as database:
+        with database.write() as connection:
+            connection.raw.execute(SCHEMA)
+        yield database
+
+
+def remember(
+    database: SqliteDatabase,
+    vectors: Vectors,
+    *,
+    first: int = 1,
+    space_id: int = 1,
+    model_id: int = MODEL,
+    owner: Owner = "memory",
+    type_of: Callable[[int], str] = lambda seq: "note",
+) -> None:
+    seqs = range(first, first + len(vectors))
+    with database.write() as connection:
+        connection.change_many(
+            f"INSERT OR REPLACE INTO {owner} VALUES (:seq, :type)",
+            [{"seq": n, "type": type_of(n)} for n in seqs],
+        )
+        rows = [(seq, space_id, vector.tobytes()) for seq, vector in zip(seqs, vectors, strict=True)]
+        VECTORS.put(connection, model_id, owner, rows)
+
+
+def nearest(
+    database: SqliteDatabase,
+    query: npt.NDArray[np.float32],
+    limit: int = 5,
+    allowed: Allowed = EVERYTHING,
+    space_id: int = 1,
+) -> list[tuple[int, float]]:
+    with database.read() as connection:
+        return VECTORS.nearest(connection, MODEL, "memory", query.tobytes(), space_id, allowed, limit)
+
+
+def seqs_of(found: list[tuple[int, float]]) -> list[int]:
+    return [seq for seq, _ in found]
+
+
+def exact(vectors: Vectors, query: npt.NDArray[np.float32], limit: int) -> list[int]:
+    return [int(n) + 1 for n in np.argsort(-(vectors @ query))[:limit]]
+
+
+def test_the_nearest_come_first_with_their_cosine(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(50)
+    remember(database, vectors)
+    found = nearest(database, vectors[7])
+    assert seqs_of(found) == exact(vectors, vectors[7], 5)
+    assert [similarity for _, similarity in found] == pytest.approx(
+        np.sort(vectors @ vectors[7])[:-6:-1], abs=1e-6
+    )
+
+
+def test_another_space_model_or_owner_is_never_found(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(4)
+    remember(database, vectors[:1], first=1)
+    remember(database, vectors[1:2], first=2, space_id=2)
+    remember(database, vectors[2:3], first=3, model_id=2)
+    remember(database, vectors[3:4], first=4, owner="entity")
+    assert seqs_of(nearest(database, vectors[3])) == [1]
+
+
+def test_a_filter_acts_before_the_limit(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(100)
+    remember(database, vectors, type_of=lambda seq: "rare" if seq % 50 == 0 else "common")
+    found = nearest(database, vectors[0], limit=2, allowed=Allowed("o.type = :type", {"type": "rare"}))
+    assert sorted(seqs_of(found)) == [50, 100]
+
+
+def test_a_vector_put_again_takes_the_place_of_the_first(database: SqliteDatabase) -> None:
+    old, new = unit_vectors(2)
+    remember(database, old[np.newaxis])
+    remember(database, new[np.newaxis])
+    [(seq, similarity)] = nearest(database, new)
+    assert seq == 1
+    assert similarity == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_removed_vector_is_not_found(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(3)
+    remember(database, vectors)
+    with database.write() as connection:
+        VECTORS.remove(connection, MODEL, "memory", [2])
+    assert sorted(seqs_of(nearest(database, vectors[1]))) == [1, 3]
+
+
+def test_a_vector_is_found_in_the_transaction_that_put_it(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(1)
+    with database.write() as connection:
+        connection.change("INSERT INTO memory VALUES (1, 'note')")
+        VECTORS.put(connection, MODEL, "memory", [(1, 1, vectors[0].tobytes())])
+        found = VECTORS.nearest(connection, MODEL, "memory", vectors[0].tobytes(), 1, EVERYTHING, 5)
+    assert seqs_of(found) == [1]
+
+
+def test_a_vector_without_finite_numbers_is_refused(database: SqliteDatabase) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        remember(database, np.full((1, DIMENSIONS), np.nan, np.float32))
+    assert nearest(database, unit_vectors(1)[0]) == []
+
+
+def test_without_the_extension_the_answers_are_the_same(
+    database: SqliteDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = unit_vectors(60)
+    remember(database, vectors)
+    without = nearest_without_extension(tmp_path / "memory.db", vectors[3], monkeypatch)
+    with_extension = nearest(database, vectors[3])
+    assert seqs_of(without) == seqs_of(with_extension)
+    assert [s for _, s in without] == pytest.approx([s for _, s in with_extension], abs=1e-6)
+
+
+def nearest_without_extension(
+    path: Path, query: npt.NDArray[np.float32], monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[int, float]]:
+    with closing(apsw.Connection(str(path))) as plain:
+        load_without_extension(plain, monkeypatch)
+        return VECTORS.nearest(SqliteConnection(plain), MODEL, "memory", query.tobytes(), 1, EVERYTHING, 5)
+
+
+def load_without_extension(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_included(connection: apsw.Connection, extension: str) -> None:
+        raise apsw.sqlite_extra.NotAvailable(extension)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(apsw.sqlite_extra, "load", not_included)
+        assert sqlite_vectors.load(connection) is False
