@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+
 from tests.surfaces.anthropic.servers import (
     Graph,
     ServerName,

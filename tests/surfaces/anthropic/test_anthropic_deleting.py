@@ -1,6 +1,7 @@
 """What deleting takes away and what it says about it."""
 
 import pytest
+
 from tests.surfaces.anthropic.servers import Answer, Graph, entity, graph, relation
 
 ALICE = entity("Alice", "person", "works at Acme Corp", "likes tea")

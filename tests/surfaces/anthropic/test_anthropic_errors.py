@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from mcp import MCPError
 from mcp_types import INVALID_PARAMS
+
 from tests.surfaces.anthropic.servers import Graph, entity, graph
 
 ALICE = entity("Alice", "person", "likes tea")

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.surfaces.anthropic.servers import Graph, Starter, create_at_once, entity, graph, relation
 
 ALICE = entity("Alice", "person", "likes tea")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from mcp import MCPError
 from mcp_types import METHOD_NOT_FOUND
+
 from tests.surfaces.anthropic.servers import Graph, Json, Starter
 
 TEXT = {"type": "string"}

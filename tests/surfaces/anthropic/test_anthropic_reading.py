@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.surfaces.anthropic.servers import Graph, Json, entity, graph, relation
 
 ALICE = entity("Alice", "person", "works at Acme Corp", "likes tea")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+
 from tests.surfaces.anthropic.servers import GRAPH_URI, Graph, Json, Starter, entity, graph, relation
 
 ALICE = entity("Alice", "person", "speaks 日本語")

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.surfaces.anthropic.servers import Graph, create_at_once, entity, graph, relation
 
 ALICE = entity("Alice", "person", "works at Acme Corp", "likes tea")
