@@ -1,0 +1,42 @@
+"""What time and use do to confidence."""
+
+from datetime import datetime, timedelta
+from math import exp2, log2
+
+HALF_LIFE = timedelta(days=30)  # the memory tool set's CONFIDENCE_HALF_LIFE_DAYS
+REINFORCEMENT = 0.1  # what being returned adds
+PRUNING_THRESHOLD = 0.05  # below this effective confidence a memory may be pruned
+
+
+def effective_confidence(
+    confidence: float,
+    last_used_at: datetime,
+    now: datetime,
+    half_life: timedelta = HALF_LIFE,
+    pinned: bool = False,
+) -> float:
+    """Confidence × 0.5^(age / half-life), where age counts from the last use, or from creation.
+
+    A computed truth of the moment, never to be written back. A pinned memory does not decay.
+    """
+    if pinned:
+        return confidence
+    age = max(timedelta(0), now - last_used_at)  # clocks of two machines may disagree
+    return confidence * exp2(-(age / half_life))
+
+
+def reinforced(confidence: float) -> float:
+    """The stored confidence after the memory was returned."""
+    return min(1.0, confidence + REINFORCEMENT)
+
+
+def faded_at(
+    confidence: float,
+    last_used_at: datetime,
+    threshold: float = PRUNING_THRESHOLD,
+    half_life: timedelta = HALF_LIFE,
+) -> datetime:
+    """When an unused memory's effective confidence falls to the threshold; at once if it is there."""
+    if confidence <= threshold:
+        return last_used_at
+    return last_used_at + half_life * log2(confidence / threshold)

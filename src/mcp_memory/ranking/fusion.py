@@ -1,0 +1,60 @@
+"""Several lists of what was found, put together as one."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+RRF_K = 60  # Cormack, Clarke and Büttcher 2009; all three tool sets name it
+ALPHA = 0.4  # the weight of words beside meaning in a hybrid score
+
+
+def rrf(rankings: Iterable[Sequence[K]], k: int = RRF_K) -> dict[K, float]:
+    """Reciprocal rank fusion, best first: each list gives 1 / (k + rank), ranks from 1."""
+    scores: dict[K, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(dict.fromkeys(ranking), start=1):
+            scores[key] = scores.get(key, 0.0) + 1 / (k + rank)
+    return best_first(scores)
+
+
+def min_max(
+    scores: Mapping[K, float], *, floor: float | None = None, ceiling: float | None = None
+) -> dict[K, float]:
+    """Scores moved to 0..1, between the least and the greatest, or the bounds that are given.
+
+    Inside a short list the least score is still a good one, and calling it 0 loses up to six points
+    of recall; give `floor=0` for scores whose zero means something. Equal scores are all the best.
+    """
+    if not scores:
+        return {}
+    low = min(scores.values()) if floor is None else floor
+    high = max(scores.values()) if ceiling is None else ceiling
+    if high <= low:
+        return {key: float(score >= high) for key, score in scores.items()}
+    return {key: _clamped((score - low) / (high - low)) for key, score in scores.items()}
+
+
+def calibrated(cosine: float, unrelated: float = 0.0) -> float:
+    """A cosine on the scale of 0 (no better than unrelated texts) to 1 (the same text).
+
+    `unrelated` is the cosine that a model gives texts which have nothing in common.
+    """
+    return _clamped((cosine - unrelated) / (1 - unrelated))
+
+
+def weighted(keyword: Mapping[K, float], semantic: Mapping[K, float], alpha: float = ALPHA) -> dict[K, float]:
+    """`alpha` × keyword + (1 - `alpha`) × semantic, best first; what is in one list only gets its share."""
+    keys = dict.fromkeys([*keyword, *semantic])
+    return best_first(
+        {key: alpha * keyword.get(key, 0.0) + (1 - alpha) * semantic.get(key, 0.0) for key in keys}
+    )
+
+
+def best_first(scores: Mapping[K, float]) -> dict[K, float]:
+    """The same scores in descending order; equals keep the order they came in."""
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+def _clamped(value: float) -> float:
+    return min(1.0, max(0.0, value))

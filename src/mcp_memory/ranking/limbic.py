@@ -1,0 +1,238 @@
+"""The limbic score: relevance, re-ordered by how entities have been used.
+
+    score = relevance × (1 + β_sal × importance) × temporal × (1 + γ × co-occurrence)
+
+Use re-orders results of like relevance. It never lifts one above another that is clearly more
+relevant: `guarded` holds every score below those of such others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from mcp_memory.ranking.fusion import ALPHA, calibrated
+
+CLEARLY_MORE_RELEVANT = 1.5
+"""From this ratio of relevance on, use may not turn two results round.
+
+The greatest importance multiplies a score by 1.69; this lets it act among neighbours in relevance,
+and keeps an exact identifier in front of its look-alikes.
+"""
+
+OVER_FETCH = 3  # candidates per wanted result, from words and from vectors each
+
+STATUS_FACTORS: Mapping[str, float] = {
+    "active": 1.0, "activo": 1.0,
+    "paused": 0.85, "pausado": 0.85,
+    "completed": 0.7, "completado": 0.7,
+    "archived": 0.5, "archivado": 0.5,
+}  # fmt: skip
+"""The graph tool set's multipliers; a status not listed here changes nothing."""
+
+METADATA_FACTOR = 0.7  # for an entity that is mostly bookkeeping
+METADATA_SHARE = 0.5  # "mostly": more than this share of its active observations
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimbicWeights:
+    """The constants of the graph tool set; GAMMA and BETA_SAL are what tuning changes."""
+
+    beta_sal: float = 0.5  # how much importance counts
+    beta_deg: float = 0.15  # how much relations add to importance
+    alpha_cons: float = 0.2  # how much use on many different days adds to importance
+    degree_cap: int = 15  # D_MAX: relations beyond this add nothing
+    lambda_hourly: float = 0.0001  # decay per hour; a half-life of 289 days
+    gamma: float = 0.01  # how much co-occurrence counts; at 0.1 it swamped all else
+    floor: float = 0.1  # decay stops here, for single entities and for pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """How an entity has been used so far."""
+
+    created_at: datetime
+    last_access_at: datetime | None = None
+    access_count: int = 0
+    active_days: int = 1
+    degree: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """An entity that was found, with the evidence for it."""
+
+    key: int
+    usage: Usage
+    cosine: float | None = None
+    words: float | None = None
+    """The keyword score on a scale of 0 to 1."""
+    status: str = ""
+    metadata_share: float = 0.0
+    """Which part of its active observations has the kind `metadata`."""
+
+
+@dataclass(frozen=True)
+class CoOccurrence:
+    """Two entities that were returned together."""
+
+    a: int
+    b: int
+    count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """A candidate's place, and what each factor did to it."""
+
+    key: int
+    score: float
+    base: float
+    """The fused evidence of words and meaning."""
+    deboost: float
+    importance: float
+    temporal_factor: float
+    cooc_boost: float
+
+
+def rank(
+    candidates: Sequence[Candidate],
+    co_occurrences: Iterable[CoOccurrence],
+    now: datetime,
+    weights: LimbicWeights | None = None,
+    *,
+    unrelated: float = 0.0,
+    alpha: float = ALPHA,
+) -> list[Scored]:
+    """The candidates by limbic score, best first; equals by relevance, then as they came.
+
+    `unrelated` is the cosine that the model gives texts which have nothing in common.
+    """
+    weights = weights or LimbicWeights()
+    bases = evidence(candidates, unrelated, alpha)
+    importances = importance([candidate.usage for candidate in candidates], weights)
+    together = togetherness(candidates, co_occurrences, now, weights)
+    scored = [
+        _scored(candidate, base, important, together[candidate.key], now, weights)
+        for candidate, base, important in zip(candidates, bases, importances, strict=True)
+    ]
+    relevances = {item.key: item.base * item.deboost for item in scored}
+    scores = guarded({item.key: item.score for item in scored}, relevances)
+    ordered = sorted(scored, key=lambda item: (-scores[item.key], -relevances[item.key]))
+    return [replace(item, score=scores[item.key]) for item in ordered]
+
+
+def evidence(candidates: Sequence[Candidate], unrelated: float = 0.0, alpha: float = ALPHA) -> list[float]:
+    """How well words and meaning together say that each candidate answers the query, from 0 to 1.
+
+    When no candidate has a cosine (no model), or none was found by words, the other kind counts whole.
+    """
+    if all(candidate.cosine is None for candidate in candidates):
+        return [candidate.words or 0.0 for candidate in candidates]
+    meanings = [calibrated(candidate.cosine or 0.0, unrelated) for candidate in candidates]
+    if not any(candidate.words for candidate in candidates):
+        return meanings
+    return [
+        alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
+        for candidate, meaning in zip(candidates, meanings, strict=True)
+    ]
+
+
+def importance(usages: Sequence[Usage], weights: LimbicWeights) -> list[float]:
+    """Salience from accesses, relations and active days, relative to the most used candidate: 0 to 1.38."""
+    most_accesses = max((usage.access_count for usage in usages), default=0)
+    most_days = max((usage.active_days for usage in usages), default=0)
+    if most_accesses <= 0:
+        return [0.0] * len(usages)
+    return [
+        _log_share(usage.access_count, most_accesses)
+        * (1 + weights.beta_deg * min(usage.degree, weights.degree_cap) / weights.degree_cap)
+        * _consolidation(usage.active_days, most_days, weights)
+        for usage in usages
+    ]
+
+
+def temporal_factor(since: datetime, now: datetime, weights: LimbicWeights) -> float:
+    """Exponential decay by the hour, from 1 down to the floor; the future counts as now."""
+    hours = max(0.0, (now - since).total_seconds() / 3600)
+    return max(weights.floor, math.exp(-weights.lambda_hourly * hours))
+
+
+def togetherness(
+    candidates: Sequence[Candidate],
+    co_occurrences: Iterable[CoOccurrence],
+    now: datetime,
+    weights: LimbicWeights,
+) -> dict[int, float]:
+    """How often, and how lately, each candidate came together with the other candidates."""
+    sums = {candidate.key: 0.0 for candidate in candidates}
+    for pair in co_occurrences:
+        if pair.a == pair.b or pair.a not in sums or pair.b not in sums:
+            continue
+        strength = math.log2(1 + pair.count) * temporal_factor(pair.last_at, now, weights)
+        sums[pair.a] += strength
+        sums[pair.b] += strength
+    return sums
+
+
+def deboost(candidate: Candidate) -> float:
+    """What status and bookkeeping take off an entity's relevance."""
+    mostly_metadata = candidate.metadata_share > METADATA_SHARE
+    return STATUS_FACTORS.get(candidate.status.casefold(), 1.0) * (
+        METADATA_FACTOR if mostly_metadata else 1.0
+    )
+
+
+def guarded(
+    scores: Mapping[int, float], relevances: Mapping[int, float], ratio: float = CLEARLY_MORE_RELEVANT
+) -> dict[int, float]:
+    """The scores, none above that of a candidate which is at least `ratio` times as relevant."""
+    by_relevance = sorted(scores, key=lambda key: -relevances[key])
+    result: dict[int, float] = {}
+    ceiling = math.inf
+    above = 0
+    for key in by_relevance:
+        while _clearly_above(relevances[by_relevance[above]], relevances[key], ratio):
+            ceiling = min(ceiling, scores[by_relevance[above]])
+            above += 1
+        result[key] = min(scores[key], ceiling)
+    return result
+
+
+def _clearly_above(relevance: float, other: float, ratio: float) -> bool:
+    return relevance > other and relevance >= ratio * other
+
+
+def _log_share(count: int, most: int) -> float:
+    return math.log2(1 + count) / math.log2(1 + most)
+
+
+def _consolidation(days: int, most_days: int, weights: LimbicWeights) -> float:
+    # While everything was used on one day only, days tell nothing.
+    return 1.0 if most_days <= 1 else 1 + weights.alpha_cons * _log_share(days, most_days)
+
+
+def _scored(
+    candidate: Candidate,
+    base: float,
+    important: float,
+    together: float,
+    now: datetime,
+    weights: LimbicWeights,
+) -> Scored:
+    usage = candidate.usage
+    temporal = temporal_factor(usage.last_access_at or usage.created_at, now, weights)
+    factor = deboost(candidate)
+    boost = (1 + weights.beta_sal * important) * temporal * (1 + weights.gamma * together)
+    return Scored(
+        key=candidate.key,
+        score=base * factor * boost,
+        base=base,
+        deboost=factor,
+        importance=important,
+        temporal_factor=temporal,
+        cooc_boost=together,
+    )

@@ -1,0 +1,75 @@
+"""How much a query's wording asks for meaning alone, and how much for what is often used."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from enum import StrEnum
+
+from mcp_memory.ranking.fusion import best_first, min_max
+from mcp_memory.ranking.limbic import Scored, guarded
+
+
+class Strategy(StrEnum):
+    """Which side a search leans to."""
+
+    COSINE_HEAVY = "COSINE_HEAVY"
+    LIMBIC_HEAVY = "LIMBIC_HEAVY"
+    HYBRID_BALANCED = "HYBRID_BALANCED"
+
+
+# (relevance, limbic score moved to 0..1). A balanced search goes by the limbic score alone, which
+# has the relevance in it.
+_BLENDS = {Strategy.COSINE_HEAVY: (0.7, 0.3), Strategy.LIMBIC_HEAVY: (0.3, 0.7)}
+
+# Each pattern that occurs counts once. The Spanish half is the graph tool set's; all without accents.
+_SIGNS = [
+    (points, re.compile(rf"\b(?:{pattern})\b"))
+    for points, patterns in (
+        (2, ("que es", "definicion", "como funciona", "es un", "es una")),
+        (2, ("what is|what s|what are", "definition|define", "how (?:does|do)\\b.*\\bwork", "is an?")),
+        (1, ("relacion", "diferencia", "ejemplos", "comparar")),
+        (1, ("relation|relationship", "differences?", "examples?", "compare")),
+        (-2, ("explicame", "relacion entre", "dime todo", "cuentame", "que piensas")),
+        (-2, ("explain", "relation(?:ship)? between", "tell me (?:all|everything)", "tell me about")),
+        (-2, ("what do you think",)),
+    )
+    for pattern in patterns
+]
+_DECIDED = 2  # points to either side
+_SHORT_QUERY, _LONG_QUERY = 3, 10  # words
+_FEW_RESULTS, _MANY_RESULTS = 3, 10
+
+
+def strategy_for(query: str, limit: int) -> Strategy:
+    """Definitions, short queries and few results lean to meaning; stories, long ones and many to use."""
+    plain = _plain(query)
+    points = sum(points for points, sign in _SIGNS if sign.search(plain))
+    points += _leaning(len(query.split()), _SHORT_QUERY, _LONG_QUERY)
+    points += _leaning(limit, _FEW_RESULTS, _MANY_RESULTS)
+    if points >= _DECIDED:
+        return Strategy.COSINE_HEAVY
+    return Strategy.LIMBIC_HEAVY if points <= -_DECIDED else Strategy.HYBRID_BALANCED
+
+
+def routed(scored: Sequence[Scored], strategy: Strategy) -> dict[int, float]:
+    """The final score of each candidate, best first, before any cut to a limit."""
+    limbic = {item.key: item.score for item in scored}
+    if strategy not in _BLENDS:
+        return best_first(limbic)
+    relevance_weight, limbic_weight = _BLENDS[strategy]
+    relevances = {item.key: item.base * item.deboost for item in scored}
+    normalised = min_max(limbic)
+    blended = {
+        key: relevance_weight * relevances[key] + limbic_weight * normalised[key] for key in relevances
+    }
+    return best_first(guarded(blended, relevances))
+
+
+def _leaning(size: int, small: int, large: int) -> int:
+    return int(size <= small) - int(size >= large)
+
+
+def _plain(query: str) -> str:
+    """Lower case, without accents; what is not a letter or digit becomes one space."""
+    letters = (c for c in unicodedata.normalize("NFKD", query) if not unicodedata.combining(c))
+    return re.sub(r"\W+", " ", "".join(letters).casefold())
