@@ -1,0 +1,65 @@
+"""Finds the embedder that the settings name, or says why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mcp_memory.embedding.card import Embedder, NoModel
+from mcp_memory.errors import Invalid
+
+PROVIDERS = ("local", "openai", "none")
+
+
+def open_embedder(
+    provider: str,
+    model: str,
+    dimensions: int,
+    *,
+    models_dir: Path,
+    cache_dir: Path,
+    base_url: str = "",
+    api_key: str = "",
+) -> Embedder | NoModel:
+    """Cheap: a model is loaded, an endpoint asked, only for the first text.
+
+    `dimensions` 0 takes what the model makes. Raises `Invalid` for settings that name nothing;
+    that a model is not on this machine is an answer, not an error.
+    """
+    match provider:
+        case "local":
+            try:
+                return _of_size(dimensions, _open_local(model, models_dir, cache_dir))
+            except Invalid as error:
+                return NoModel(str(error))
+        case "openai":
+            from mcp_memory.embedding.remote import OPENAI, open_remote
+
+            return open_remote(model, dimensions, base_url or OPENAI, api_key)
+        case "none":
+            return NoModel("EMBEDDING_PROVIDER is none: memories are found by their words only")
+    raise Invalid(f"there is no embedding provider {provider!r}: choose one of {', '.join(PROVIDERS)}")
+
+
+def _open_local(model: str, models_dir: Path, cache_dir: Path) -> Embedder | NoModel:
+    """The default model comes from its wheel; any model may have been pulled."""
+    from mcp_memory.embedding.hub import open_pulled
+    from mcp_memory.embedding.known import repository
+    from mcp_memory.embedding.minilm import REPOSITORY, model_folder, open_minilm
+
+    if repository(model) != REPOSITORY:
+        return open_pulled(model, models_dir, cache_dir)
+    from_wheel = open_minilm(model_folder(), cache_dir)
+    if not isinstance(from_wheel, NoModel):
+        return from_wheel
+    pulled = open_pulled(model, models_dir, cache_dir)
+    return from_wheel if isinstance(pulled, NoModel) else pulled
+
+
+def _of_size(dimensions: int, found: Embedder | NoModel) -> Embedder | NoModel:
+    if isinstance(found, NoModel) or dimensions in (0, found.card.dimensions):
+        return found
+    card = found.card
+    return NoModel(
+        f"{card.name} makes vectors of {card.dimensions} dimensions, not {dimensions}: "
+        f"set EMBEDDING_DIMENSIONS={card.dimensions}"
+    )

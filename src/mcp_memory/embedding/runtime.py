@@ -1,0 +1,182 @@
+"""Runs a sentence model on this machine, with onnxruntime and the model's own tokenizer."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mcp_memory.embedding.card import ModelCard, Purpose
+from mcp_memory.errors import MemoryServerError, Unavailable
+
+if TYPE_CHECKING:
+    from mcp_memory.embedding.card import Vectors
+
+# numpy, onnxruntime and tokenizers are imported where a model is used: a server must be able
+# to answer its first request before it has paid for them.
+
+_BATCH = 8  # texts of like length; more cost memory and are no faster
+_MAX_THREADS = 4
+_CHARACTERS_PER_TOKEN = 64  # far above any language's; spares tokenizing what is cut off anyway
+_HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model as onnxruntime takes it."""
+
+    model: bytes | str
+    """An ONNX model, or the path of one."""
+    folder: Path
+    """Where the files lie that the model points into."""
+
+
+class OnnxEmbedder:
+    """One model; loaded by the first text, once, whichever thread brings it."""
+
+    def __init__(self, card: ModelCard, tokenizer: Path, weights: Callable[[], Weights]) -> None:
+        """`weights` is called when the model is loaded, and may refuse with `Unavailable`."""
+        self.card = card
+        self._tokenizer = tokenizer
+        self._weights = weights
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
+        import numpy as np
+
+        vectors = np.empty((len(texts), self.card.dimensions), np.float32)
+        if not texts:
+            return vectors
+        model = self._model()
+        prefix = self.card.query_prefix if purpose == "query" else self.card.passage_prefix
+        tokens = [model.tokens(prefix + text) for text in texts]
+        by_length = sorted(range(len(texts)), key=lambda index: len(tokens[index]))
+        for start in range(0, len(texts), _BATCH):
+            batch = by_length[start : start + _BATCH]
+            vectors[batch] = model.vectors([tokens[index] for index in batch])
+        return vectors
+
+    def _model(self) -> _Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> _Loaded:
+        try:
+            return _Loaded(self.card, self._tokenizer, self._weights())
+        except MemoryServerError:
+            raise
+        except Exception as error:  # onnxruntime and tokenizers have no common root of their own
+            raise Unavailable(f"the model {self.card.name} cannot be loaded: {error}") from error
+
+
+class _Loaded:
+    """The tokenizer and the session. Both are only read once made, so threads may share them."""
+
+    def __init__(self, card: ModelCard, tokenizer: Path, weights: Weights) -> None:
+        self._card = card
+        self._tokenizer, self._pad_id = _open_tokenizer(tokenizer, card.max_tokens)
+        self._session = _open_session(weights)
+        self._inputs = {entry.name: _integer(entry.type) for entry in self._session.get_inputs()}
+        outputs = [entry.name for entry in self._session.get_outputs()]
+        self._output = next((name for name in _HIDDEN_STATES if name in outputs), outputs[0])
+
+    def tokens(self, text: str) -> list[int]:
+        short = readable(text[: self._card.max_tokens * _CHARACTERS_PER_TOKEN])
+        ids: list[int] = self._tokenizer.encode(short).ids
+        return ids
+
+    def vectors(self, batch: Sequence[Sequence[int]]) -> Vectors:
+        """One row of length one per list of tokens."""
+        import numpy as np
+
+        width = max(1, *map(len, batch))
+        ids = np.full((len(batch), width), self._pad_id, np.int64)
+        mask = np.zeros_like(ids)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1
+        return unit_rows(self._pooled(self._run(ids, mask), mask), self._card)
+
+    def _run(self, ids: Any, mask: Any) -> Any:
+        import numpy as np
+
+        known = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids),
+            "position_ids": np.broadcast_to(np.arange(ids.shape[1]), ids.shape),
+        }
+        given = {name: known[name].astype(kind) for name, kind in self._inputs.items()}
+        return self._session.run([self._output], given)[0]
+
+    def _pooled(self, states: Any, mask: Any) -> Any:
+        if states.ndim == 2:  # the model pools by itself
+            return states
+        if self._card.pooling == "cls":
+            return states[:, 0]
+        weights = mask[:, :, None].astype(states.dtype)
+        return (states * weights).sum(axis=1) / weights.sum(axis=1).clip(min=1.0)
+
+
+def _open_tokenizer(file: Path, max_tokens: int) -> tuple[Any, int]:
+    """The tokenizer, cutting at `max_tokens` and never padding, and the id to pad with."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(file))
+    padding = tokenizer.padding or {}
+    candidates = (padding.get("pad_id"), tokenizer.token_to_id("[PAD]"), tokenizer.token_to_id("<pad>"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer, next((identifier for identifier in candidates if identifier is not None), 0)
+
+
+def _open_session(weights: Weights) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only: standard error belongs to the server
+    # A number set by us also keeps onnxruntime from pinning its threads to cores it may not have.
+    options.intra_op_num_threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    # Spinning threads would burn a core while nothing is asked, and slow short texts down.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if isinstance(weights.model, bytes):
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(weights.folder)
+        )
+    return onnxruntime.InferenceSession(weights.model, options, providers=["CPUExecutionProvider"])
+
+
+def _integer(kind: str) -> str:
+    """`tensor(int64)` to `int64`."""
+    return kind.removeprefix("tensor(").removesuffix(")")
+
+
+def readable(text: str) -> str:
+    """The text as valid Unicode: pairs of surrogates joined, lone ones replaced, no NUL."""
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", " ")
+
+
+def unit_rows(rows: Any, card: ModelCard) -> Vectors:
+    """Rows of length one; refuses what is not a finite vector of the model's size."""
+    import numpy as np
+
+    if rows.ndim != 2 or rows.shape[1] != card.dimensions:
+        raise Unavailable(
+            f"{card.name} makes vectors of {rows.shape[-1]} dimensions, not {card.dimensions}: "
+            f"set EMBEDDING_DIMENSIONS={rows.shape[-1]}"
+        )
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise Unavailable(f"{card.name} made a vector that is not a number")
+    vectors: Vectors = (rows / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return vectors
