@@ -58,28 +58,25 @@ def _head(url: str) -> Message:
     """A file's headers. A redirect to another host is not followed: a hub describes its big
     files itself and then sends elsewhere for the bytes."""
     for _ in range(_MAX_REDIRECTS):
-        with _reaching(url):
-            try:
-                with _directly.open(_request(url, method="HEAD"), timeout=_TIMEOUT) as response:
-                    headers: Message = response.headers
-                    return headers
-            except urllib.error.HTTPError as answer:
-                with answer:
-                    if not 300 <= answer.code < 400:
-                        raise
-                    headers = answer.headers
-        target = urljoin(url, headers.get("Location", ""))
-        if headers.get("X-Linked-ETag") or urlsplit(target).netloc != urlsplit(url).netloc:
+        with _reaching(url), _directly.open(_request(url, method="HEAD"), timeout=_TIMEOUT) as response:
+            headers: Message = response.headers
+        target = urljoin(url, headers.get("Location", url))
+        elsewhere = urlsplit(target).netloc != urlsplit(url).netloc
+        if target == url or elsewhere or headers.get("X-Linked-ETag"):
             return headers
         url = target
     raise Unavailable(f"{url} leads round in circles")
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
-    ) -> None:
-        return None
+    """Hands a redirect back as the answer."""
+
+    def http_error_302(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message
+    ) -> IO[bytes]:
+        return fp
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 _directly = urllib.request.build_opener(_StayHere)
@@ -97,6 +94,7 @@ def _bring(file: RemoteFile, target: Path, report: Callable[[int], None]) -> Non
     # The part's name holds the version it is a part of: two are never glued together.
     version = re.sub(r"\W", "", file.etag)[:16]
     part = target.with_name(f"{target.name}.{version}.part")
+    part.touch()
     arrived = -1
     while _size(part) != file.size:
         if _size(part) <= arrived:
@@ -113,12 +111,20 @@ def _go_on(file: RemoteFile, part: Path, report: Callable[[int], None]) -> None:
     """One request for what is missing; a connection that breaks leaves a longer part behind."""
     start = _size(part)
     request = _request(file.url, {"Range": f"bytes={start}-"} if 0 < start < file.size else {})
-    with _reaching(file.url), urllib.request.urlopen(request, timeout=_TIMEOUT) as response:
-        resumed = response.status == http.client.PARTIAL_CONTENT
-        with part.open("ab" if resumed else "wb") as out, suppress(OSError, http.client.HTTPException):
-            while chunk := response.read1(_CHUNK):
-                out.write(chunk)
-                report(out.tell())
+    with _reaching(file.url):
+        response = urllib.request.urlopen(request, timeout=_TIMEOUT)
+    resumed = response.status == http.client.PARTIAL_CONTENT
+    with response, part.open("ab" if resumed else "wb") as out:
+        for chunk in _chunks(response):
+            out.write(chunk)
+            report(out.tell())
+
+
+def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    """All that arrives, until the end or until the connection breaks."""
+    with suppress(OSError, http.client.HTTPException):
+        while chunk := response.read1(_CHUNK):
+            yield chunk
 
 
 def _is_intact(path: Path, file: RemoteFile) -> bool:
@@ -153,9 +159,9 @@ def _reaching(url: str) -> Iterator[None]:
     try:
         yield
     except urllib.error.HTTPError as error:
-        with error:
-            failure = NotFound if error.code in (401, 403, 404) else Unavailable
-            raise failure(f"{url} answered {error.code} {error.reason}") from error
+        error.close()
+        failure = NotFound if error.code in (401, 403, 404) else Unavailable
+        raise failure(f"{url} answered {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise Unavailable(f"{urlsplit(url).netloc} cannot be reached ({reason})") from error

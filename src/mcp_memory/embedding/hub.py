@@ -111,6 +111,10 @@ def pull(name: str, models_dir: Path, base_url: str, progress: Progress) -> Mode
             f"copy {_MODEL}, {_TOKENIZER} and {_CONFIG} of {wanted} into {folder}, "
             f"or use all-MiniLM-L6-v2 (`mcp-memory model install`)"
         ) from error
+    except OSError as error:
+        raise Unavailable(
+            f"{folder} cannot be written ({error}): make room, or choose another folder"
+        ) from error
     card = _tried(_card(folder, wanted, sha256_of(folder / _MODEL)), folder)
     (folder / _CARD).write_text(json.dumps(dataclasses.asdict(card), indent=2), "utf-8")
     return card
