@@ -1,0 +1,1 @@
+"""What the outside world speaks to: MCP, REST and server-sent events."""

@@ -1,0 +1,169 @@
+"""What a tool is: a contract for a model, and the use case behind it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import mcp_types as types
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from mcp_memory.errors import MemoryServerError
+from mcp_memory.model import Caller
+from mcp_memory.server.mcp import schema
+from mcp_memory.server.mcp.schema import Json
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+
+
+def _hints(
+    *, read_only: bool = False, destructive: bool = False, idempotent: bool = False
+) -> types.ToolAnnotations:
+    """All four, because a host must assume the worst of one that is not given."""
+    return types.ToolAnnotations(
+        read_only_hint=read_only,
+        destructive_hint=destructive,
+        idempotent_hint=idempotent,
+        open_world_hint=False,
+    )
+
+
+READS = _hints(read_only=True, idempotent=True)
+ADDS = _hints()
+CHANGES = _hints(idempotent=True)
+DELETES = _hints(destructive=True, idempotent=True)
+
+Run = Callable[["Engine", Caller, Mapping[str, Any]], types.CallToolResult]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    name: str
+    title: str
+    description: str
+    """Written for a model: when to use the tool, and when not."""
+    annotations: types.ToolAnnotations
+    input_schema: Json
+    output_schema: Json
+    run: Run
+    """May block, and may raise a `MemoryServerError`."""
+
+    @property
+    def only_reads(self) -> bool:
+        return bool(self.annotations.read_only_hint)
+
+    def listed(self) -> types.Tool:
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.input_schema,
+            output_schema=self.output_schema,
+            annotations=self.annotations,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """Something a host may show and watch. Every tool that writes may have changed it."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    read: Callable[[Engine, Caller], str]
+
+    def listed(self) -> types.Resource:
+        return types.Resource(
+            uri=self.uri,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            mime_type=self.mime_type,
+        )
+
+
+def refusal(error: MemoryServerError) -> types.CallToolResult:
+    """The failure as text only.
+
+    Hosts hold structured content against the output schema even when the call failed, and would
+    show their own complaint in place of ours.
+    """
+    return failed(json.dumps({"error": str(error), "code": error.code}, ensure_ascii=False))
+
+
+def failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def answer(structured: Json) -> types.CallToolResult:
+    """The same twice: structured for programs, and as text for hosts that show only text."""
+    text = json.dumps(structured, ensure_ascii=False)
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSet:
+    """Tools that belong together, and how their server presents itself."""
+
+    name: str
+    tools: Sequence[Tool]
+    resources: Sequence[Resource] = ()
+    instructions: str | None = None
+    """For the model, once per session: what this memory is good for."""
+    server_name: str = "mcp-memory"
+    greeting: str = "mcp-memory"
+    """What is running, in words for the log."""
+    refuse: Callable[[MemoryServerError], types.CallToolResult] = refusal
+
+
+class Arguments(BaseModel):
+    """What a tool, or one item of it, takes. Anything else is an error: it was meant to do something."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class NoArguments(Arguments):
+    pass
+
+
+Body = Callable[..., Any]
+"""`(engine, caller, arguments) -> answer`, or without arguments: parse, one call, render."""
+
+
+def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
+    """Make a tool of a function: its name, its docstring, the type of its arguments and of its answer.
+
+    The arguments are an `Arguments` model; the answer is a dataclass, a model or a TypedDict
+    (the one of `typing_extensions`, for Python 3.11).
+    """
+
+    def declared(body: Body) -> Tool:
+        # The engine is only named: importing it here would load storage before the first call.
+        hints = get_type_hints(body, localns={"Engine": object, "Caller": Caller}, include_extras=True)
+        _, _, *rest = inspect.signature(body).parameters
+        taken: TypeAdapter[Any] = TypeAdapter(hints[rest[0]] if rest else NoArguments)
+        given: TypeAdapter[Any] = TypeAdapter(hints["return"])
+        takes = schema.input_schema(taken)
+
+        def run(engine: Engine, caller: Caller, arguments: Mapping[str, Any]) -> types.CallToolResult:
+            accepted = schema.validated(taken, takes, arguments)
+            value = body(engine, caller, accepted) if rest else body(engine, caller)
+            return answer(given.dump_python(value, mode="json", by_alias=True))
+
+        return Tool(
+            name=body.__name__,
+            title=title,
+            description=inspect.cleandoc(body.__doc__ or ""),
+            annotations=annotations,
+            input_schema=takes,
+            output_schema=schema.output_schema(given),
+            run=run,
+        )
+
+    return declared
