@@ -39,3 +39,12 @@ SPANISH = _listed(
 )
 
 FUNCTION_WORDS = ENGLISH | SPANISH
+
+WORDS_OF_NOTES = _listed(
+    """
+    like made make makes need needs used user users uses using well
+    ahora bien cosa cosas debe deben decir dice dicho forma hecho luego mejor menos modo parte poder
+    quiere usando usar usuario usuarios vamos
+    """
+)
+"""Too common in notes to tell one topic from another."""
