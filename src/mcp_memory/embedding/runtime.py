@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # numpy, onnxruntime and tokenizers are imported where a model is used: a server must be able
 # to answer its first request before it has paid for them.
 
-_BATCH = 8  # texts of like length; more cost memory and are no faster
+_BATCH = 8  # texts; more cost memory and are no faster
+_STRETCH, _SPREAD = 1.5, 16  # a batch's longest text has at most that times its shortest, plus so many tokens
 _MAX_THREADS = 4
 _CHARACTERS_PER_TOKEN = 64  # far above any language's; spares tokenizing what is cut off anyway
 _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
@@ -54,9 +55,7 @@ class OnnxEmbedder:
         model = self._model()
         prefix = self.card.query_prefix if purpose == "query" else self.card.passage_prefix
         tokens = [model.tokens(prefix + text) for text in texts]
-        by_length = sorted(range(len(texts)), key=lambda index: len(tokens[index]))
-        for start in range(0, len(texts), _BATCH):
-            batch = by_length[start : start + _BATCH]
+        for batch in batches([len(ids) for ids in tokens]):
             vectors[batch] = model.vectors([tokens[index] for index in batch])
         return vectors
 
@@ -157,6 +156,18 @@ def _open_session(weights: Weights) -> Any:
 def _integer(kind: str) -> str:
     """`tensor(int64)` to `int64`."""
     return kind.removeprefix("tensor(").removesuffix(")")
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices of texts to be run together: few and of like length, as short ones are padded."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) == _BATCH or lengths[index] > _STRETCH * lengths[batch[0]] + _SPREAD):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 def readable(text: str) -> str:
