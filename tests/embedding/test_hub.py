@@ -180,6 +180,33 @@ def test_a_model_that_cannot_run_gets_no_card(tmp_path: Path) -> None:
     assert not (tmp_path / FOLDER / "card.json").exists()
 
 
+def test_a_model_that_wants_more_than_tokens_gets_no_card(tmp_path: Path) -> None:
+    files = {**tiny_model.files(), "onnx/model.onnx": tiny_model.onnx_model(further_input="pixels")}
+    with serving(Hub(files)) as server, pytest.raises(Unavailable, match=r"cannot run.*pixels"):
+        pull(NAME, tmp_path, server.url, ignore)
+    assert not (tmp_path / FOLDER / "card.json").exists()
+
+
+def test_a_small_file_moved_within_the_hub_is_followed(tmp_path: Path) -> None:
+    hub = Hub()
+
+    def moved(request: Request) -> Response:
+        if request.path.endswith("/config.json") and not request.path.startswith("/moved"):
+            return Response(307, headers={"Location": f"/moved{request.path}"})
+        return hub(Request(request.method, request.path.removeprefix("/moved"), request.headers, b""))
+
+    with serving(moved) as server:
+        assert pull(NAME, tmp_path, server.url, ignore).dimensions == 4
+
+
+def test_a_hub_that_leads_in_circles_is_left(tmp_path: Path) -> None:
+    def circling(request: Request) -> Response:
+        return Response(302, headers={"Location": "/b" if request.path == "/a" else "/a"})
+
+    with serving(circling) as server, pytest.raises(Unavailable, match="in circles"):
+        pull(NAME, tmp_path, server.url, ignore)
+
+
 def test_a_model_with_a_layer_beyond_its_graph_is_refused(tmp_path: Path) -> None:
     modules = json.dumps([{"type": "sentence_transformers.models.Dense"}]).encode()
     with (

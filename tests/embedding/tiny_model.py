@@ -22,10 +22,10 @@ VECTORS = {
 }
 
 
-def onnx_model(output: str = "last_hidden_state") -> bytes:
+def onnx_model(output: str = "last_hidden_state", further_input: str = "token_type_ids") -> bytes:
     """Looks each token up in a table."""
     table = b"".join(struct.pack("<4f", *row) for row in VECTORS.values())
-    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    inputs = ("input_ids", "attention_mask", further_input)
     return onnx.model(
         nodes=[onnx.node("Gather", ["table", "input_ids"], output, axis=0)],
         inputs=[onnx.value(name, onnx.INT64, ["batch", "tokens"]) for name in inputs],

@@ -122,7 +122,9 @@ def pull(name: str, models_dir: Path, base_url: str, progress: Progress) -> Mode
 
 def _tried(card: ModelCard, folder: Path) -> ModelCard:
     """The card, with cosines as measured unless they are known. A model that cannot run fails here."""
-    cosines = calibration.measure(_embedder(card, folder, lambda: card.fingerprint))
+    embedder = _embedder(card, folder, lambda: card.fingerprint)
+    embedder.embed(["word " * card.max_tokens], "passage")  # as long as texts may get
+    cosines = calibration.measure(embedder)
     known = KNOWN.get(card.name, Traits())
     return card if "same_cosine" in known else dataclasses.replace(card, **cosines)
 

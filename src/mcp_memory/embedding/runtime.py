@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # to answer its first request before it has paid for them.
 
 _BATCH = 8  # texts; more cost memory and are no faster
-_STRETCH, _SPREAD = 1.5, 16  # a batch's longest text has at most that times its shortest, plus so many tokens
+# A batch's longest text has at most so many times the tokens of its shortest, plus so many.
+_STRETCH, _SPREAD = 1.5, 16
 _MAX_THREADS = 4
 _CHARACTERS_PER_TOKEN = 64  # far above any language's; spares tokenizing what is cut off anyway
 _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
@@ -70,7 +71,7 @@ class OnnxEmbedder:
             return _Loaded(self.card, self._tokenizer, self._weights())
         except MemoryServerError:
             raise
-        except Exception as error:  # onnxruntime and tokenizers have no common root of their own
+        except Exception as error:  # onnxruntime's and tokenizers' errors have no common root
             raise Unavailable(f"the model {self.card.name} cannot be loaded: {error}") from error
 
 
@@ -111,8 +112,11 @@ class _Loaded:
             "token_type_ids": np.zeros_like(ids),
             "position_ids": np.broadcast_to(np.arange(ids.shape[1]), ids.shape),
         }
-        given = {name: known[name].astype(kind) for name, kind in self._inputs.items()}
-        return self._session.run([self._output], given)[0]
+        try:
+            given = {name: known[name].astype(kind) for name, kind in self._inputs.items()}
+            return self._session.run([self._output], given)[0]
+        except Exception as error:  # as in `_load`; a model may also want an input we do not know
+            raise Unavailable(f"the model {self._card.name} cannot run: {error}") from error
 
     def _pooled(self, states: Any, mask: Any) -> Any:
         if states.ndim == 2:  # the model pools by itself
