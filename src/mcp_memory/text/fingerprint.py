@@ -16,3 +16,8 @@ def fingerprint(text: str) -> str:
     """SHA-256 of the normalised text, in hexadecimal."""
     # A lone surrogate is no valid Unicode, but must not keep a memory from having a fingerprint.
     return hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def exact_fingerprint(text: str) -> str:
+    """SHA-256 of the text as it is: equal to `fingerprint` where there is nothing to normalise."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,119 @@
+"""What every use case works with: the store, the model, the clock, and on whose behalf."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store, Transaction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How much one call may bring. Beyond them nothing is written."""
+
+    entities: int = 50
+    observations: int = 100
+    observation_length: int = 2000
+    query_length: int = 500
+    content_bytes: int = 50_000
+    name_length: int = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tuning:
+    """The numbers that decide how memories are found and how they fade."""
+
+    half_life: timedelta = timedelta(days=30)
+    prune_threshold: float = 0.05
+    prune_limit: int = 1000
+    consolidation_threshold: float = 0.85
+    consolidation_interval: int = 50
+    search_limit: int = 20
+    min_similarity: float = 0.5
+    keyword_weight: float = 0.4
+    trash: timedelta = timedelta(days=30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    store: Store
+    embedder: Embedder | NoModel
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    limits: Limits = field(default_factory=Limits)
+    tuning: Tuning = field(default_factory=Tuning)
+    caller: Caller = field(default_factory=Caller)
+
+    def record_use(self, entities: Sequence[int]) -> None:
+        """Reading is use. That it could not be noted is no reason to fail a read."""
+        if not entities:
+            return
+        with suppress(Unavailable), self.noting() as tx:
+            tx.usage.record(entities)
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        return self.store.read(self.caller.space, self.clock())
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        return self.store.write(self.caller, self.clock(), self.new_id())
+
+    def noting(self) -> AbstractContextManager[Transaction]:
+        """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""
+        return self.store.write(self.caller, self.clock(), "", durable=False)
+
+
+class Topic:
+    """A group of use cases."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+
+def checked_text(text: str, what: str, *, most: int) -> str:
+    """The text, if it can be kept as it is. `most` in characters."""
+    if not text.strip():
+        raise Invalid(f"{what} is empty: give it some text")
+    if len(text) > most:
+        raise Invalid(f"{what} has {len(text):,} characters, {most:,} are allowed: shorten it or split it up")
+    return storable(text, what)
+
+
+def storable(text: str, what: str) -> str:
+    """Text that both databases and every client can hold."""
+    if "\0" in text:
+        raise Invalid(f"{what} holds a NUL character, which cannot be stored: remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"{what} holds half of a surrogate pair, which is not text: remove it") from None
+    return text
+
+
+def at_most(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise Invalid(f"{count} {what} in one call, {most} are allowed: send them in several calls")
+
+
+def checked_share(value: float, what: str) -> float:
+    """A number from 0 to 1."""
+    if not 0 <= value <= 1:
+        raise Invalid(f"{what} must be between 0 and 1, not {value}")
+    return value
+
+
+def checked_query(query: str, limits: Limits) -> str:
+    if len(query) > limits.query_length:
+        raise Invalid(
+            f"the query has {len(query):,} characters, {limits.query_length:,} are allowed: shorten it"
+        )
+    return storable(query, "the query")
+
+
+def checked_limit(limit: int, most: int) -> int:
+    if not 1 <= limit <= most:
+        raise Invalid(f"limit must be between 1 and {most}, not {limit}")
+    return limit

@@ -1,0 +1,40 @@
+"""The one object that surfaces talk to."""
+
+from dataclasses import replace
+from functools import cached_property
+
+from mcp_memory.engine.context import Context
+from mcp_memory.engine.entity_search import EntitySearch
+from mcp_memory.engine.graph import KnowledgeGraph
+from mcp_memory.engine.indexing import Indexing
+from mcp_memory.model import Caller
+
+
+class Engine:
+    """All use cases, on behalf of one caller. Safe to share between threads."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def acting_for(self, caller: Caller) -> "Engine":
+        """The same engine, in the caller's space and name."""
+        return self if caller == self._context.caller else Engine(replace(self._context, caller=caller))
+
+    @property
+    def caller(self) -> Caller:
+        return self._context.caller
+
+    @cached_property
+    def graph(self) -> KnowledgeGraph:
+        return KnowledgeGraph(self._context)
+
+    @cached_property
+    def entities(self) -> EntitySearch:
+        return EntitySearch(self._context)
+
+    @cached_property
+    def indexing(self) -> Indexing:
+        return Indexing(self._context)
+
+    def close(self) -> None:
+        self._context.store.close()

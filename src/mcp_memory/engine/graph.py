@@ -1,0 +1,451 @@
+"""The knowledge graph: entities, what is observed about them, and how they relate."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
+from mcp_memory.engine.observing import observe, release
+from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.model import GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
+from mcp_memory.storage import Transaction
+
+INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
+"""Relations that say the same thing from both ends: they begin, end and go together."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewEntity:
+    """An entity somebody wants there.
+
+    `same_type`: an entity of that name but another type is another entity. Otherwise the name alone
+    says which one is meant, and a type that is given becomes its type.
+    """
+
+    name: str
+    type: str | None = None
+    observations: tuple[str, ...] = ()
+    description: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    status: str | None = None
+    same_type: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewRelation:
+    """A relation somebody wants; `make_ends` makes entities that are only mentioned, instead of refusing."""
+
+    source: str
+    target: str
+    type: str
+    strength: float | None = None
+    confidence: float | None = None
+    context: str | None = None
+    make_ends: bool = False
+    with_inverse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelationOutcome:
+    """What became of one wanted relation: it, whether it was there before, or which end is missing."""
+
+    wanted: NewRelation
+    relation: Relation | None = None
+    existed: bool = False
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A relation by its two ends and type."""
+
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What was there and is gone, and what was not found."""
+
+    deleted: tuple[Any, ...]
+    missing: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRelation:
+    relation: Relation
+    inverse: Relation | None
+    already: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the graph; `cursor` gets the next part, and is None at the end."""
+
+    graph: Graph
+    cursor: int | None
+    total: int
+
+
+class KnowledgeGraph(Topic):
+    def create_entities(self, wanted: Sequence[NewEntity]) -> list[Node]:
+        """Have these entities there, merged with what was known of them. All of them, or none."""
+        limits = self._context.limits
+        at_most(len(wanted), limits.entities, "entities")
+        for entity in wanted:
+            self._check_entity(entity)
+        with self._context.writing() as tx:
+            entities = [self._put_entity(tx, entity) for entity in wanted]
+            return tx.entities.nodes(
+                tx.entities.fetch([entity.seq]).get(entity.seq, entity) for entity in entities
+            )
+
+    def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
+        """Connect entities. Each relation stands for itself: a good one is kept though another is not."""
+        at_most(len(wanted), self._context.limits.entities * 4, "relations")
+        for relation in wanted:
+            self._check_relation(relation)
+        with self._context.writing() as tx:
+            return [self._put_relation(tx, relation) for relation in wanted]
+
+    def add_observations(
+        self, name: str, texts: Sequence[str], *, kind: str = GENERIC_KIND, supersedes: str | None = None
+    ) -> Node:
+        """Add to what is observed about an entity; with `supersedes`, in place of an earlier observation.
+
+        `supersedes` is the id of a memory, or the text of an observation of this entity.
+        """
+        self._check_observations(name, texts)
+        checked_text(kind, "the kind", most=100)
+        with self._context.writing() as tx:
+            entity = tx.entities.get(name)
+            added = observe(tx, entity, texts, self._context.new_id, kind=kind)
+            if supersedes is not None:
+                self._supersede(tx, entity, supersedes, added[-1].id if added else None)
+            self._touch(tx, entity, bool(added))
+            return tx.entities.nodes([entity])[0]
+
+    def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> Deleted:
+        """Take entities away with their relations and observations.
+
+        Memories that were stored in their own right stay, unless `cascade_memories`.
+        """
+        at_most(len(names), self._context.limits.entities, "entities")
+        deleted, missing = [], []
+        with self._context.writing() as tx:
+            for name in dict.fromkeys(names):
+                entity = tx.entities.find_named(name)
+                if entity is None:
+                    missing.append(name)
+                    continue
+                remove_entity(tx, entity, cascade_memories=cascade_memories)
+                deleted.append(name)
+        return Deleted(tuple(deleted), tuple(missing))
+
+    def delete_observations(self, name: str, texts: Sequence[str]) -> Node:
+        """Take observations off an entity; a text it does not have is passed over."""
+        with self._context.writing() as tx:
+            entity = tx.entities.get(name)
+            removed = unobserve(tx, entity, texts)
+            self._touch(tx, entity, removed > 0)
+            return tx.entities.nodes([entity])[0]
+
+    def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
+        """Take relations away; those that are not there are reported."""
+        deleted: list[Triple] = []
+        missing: list[str] = []
+        with self._context.writing() as tx:
+            for triple in triples:
+                trouble = self._delete_relation(tx, triple)
+                if trouble:
+                    missing.append(trouble)
+                else:
+                    deleted.append(triple)
+        return Deleted(tuple(deleted), tuple(missing))
+
+    def end_relation(self, which: int | Triple) -> EndedRelation:
+        """Let a relation end: it stays readable as history, and may begin again later."""
+        with self._context.writing() as tx:
+            relation = self._relation(tx, which)
+            if relation.ended_at is not None:
+                return EndedRelation(relation, None, already=True)
+            ended = tx.relations.change(relation, ended_at=tx.at)
+            inverse = self._inverse(tx, relation)
+            if inverse is not None:
+                inverse = tx.relations.change(inverse, ended_at=tx.at)
+            tx.journal.record(
+                "relation_ended",
+                ended.id,
+                id=ended.id,
+                source=ended.source,
+                target=ended.target,
+                type=ended.type,
+            )
+            return EndedRelation(ended, inverse, already=False)
+
+    def open_nodes(
+        self,
+        names: Sequence[str],
+        *,
+        kinds: Sequence[str] = (),
+        superseded: bool = False,
+        record: bool = True,
+    ) -> Graph:
+        """Entities by exact name, in the order asked for, each once, with every relation that touches them."""
+        at_most(len(names), max(self._context.limits.entities, 1), "names")
+        with self._context.reading() as tx:
+            found = tx.entities.named(names)
+            entities = [entity for name in dict.fromkeys(names) for entity in found.get(name, [])[:1]]
+            nodes = [_only(node, kinds) for node in tx.entities.nodes(entities, superseded=superseded)]
+            relations = tx.relations.touching([entity.seq for entity in entities], ended=superseded)
+        if record:
+            self._context.record_use([entity.seq for entity in entities])
+        return Graph(tuple(nodes), tuple(relations))
+
+    def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
+        """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
+        checked_query(query, self._context.limits)
+        with self._context.reading() as tx:
+            found = tx.entities.holding(query) if query.strip() else []
+            return _page(tx, [entity for entity in found if entity.seq > after], limit, len(found))
+
+    def read(self, *, limit: int, after: int = 0) -> Page:
+        """The graph in stored order, a page at a time; a relation comes with the later of its two ends."""
+        with self._context.reading() as tx:
+            total = tx.entities.count()
+            entities = tx.entities.page(after, limit + 1)
+            page = _page(tx, entities, limit, total)
+            seen = {node.entity.seq for node in page.graph.nodes}
+            relations = [r for r in page.graph.relations if max(r.source_seq, r.target_seq) in seen]
+            return Page(Graph(page.graph.nodes, tuple(relations)), page.cursor, total)
+
+    def _check_entity(self, wanted: NewEntity) -> None:
+        limits = self._context.limits
+        checked_text(wanted.name, "an entity's name", most=limits.name_length)
+        if wanted.type is not None:
+            checked_text(wanted.type, f"the type of {wanted.name!r}", most=limits.name_length)
+        if wanted.description is not None:
+            storable(wanted.description, f"the description of {wanted.name!r}")
+        self._check_observations(wanted.name, wanted.observations)
+
+    def _check_observations(self, name: str, texts: Sequence[str]) -> None:
+        limits = self._context.limits
+        at_most(len(texts), limits.observations, f"observations for {name!r}")
+        for text in texts:
+            checked_text(text, f"an observation of {name!r}", most=limits.observation_length)
+
+    def _check_relation(self, wanted: NewRelation) -> None:
+        most = self._context.limits.name_length
+        for text, what in ((wanted.source, "source"), (wanted.target, "target"), (wanted.type, "type")):
+            checked_text(text, f"a relation's {what}", most=most)
+        for value, what in ((wanted.strength, "strength"), (wanted.confidence, "confidence")):
+            if value is not None:
+                checked_share(value, f"the {what} of a relation")
+        if wanted.context is not None:
+            storable(wanted.context, "a relation's context")
+
+    def _check_query(self, query: str) -> None:
+        most = self._context.limits.query_length
+        if len(query) > most:
+            raise Invalid(f"the query has {len(query):,} characters, {most:,} are allowed: shorten it")
+        storable(query, "the query")
+
+    def _put_entity(self, tx: Transaction, wanted: NewEntity) -> Entity:
+        entity = _match(tx, wanted)
+        if entity is None:
+            entity = tx.entities.add(
+                id=self._context.new_id(),
+                name=wanted.name,
+                type=wanted.type or GENERIC_TYPE,
+                description=wanted.description,
+                metadata=wanted.metadata,
+                **({"status": wanted.status} if wanted.status else {}),
+            )
+            tx.journal.record("entity_created", entity.id, id=entity.id, name=entity.name, type=entity.type)
+        else:
+            entity = self._fill_in(tx, entity, wanted)
+        added = observe(tx, entity, wanted.observations, self._context.new_id)
+        self._touch(tx, entity, bool(added))
+        return entity
+
+    def _fill_in(self, tx: Transaction, entity: Entity, wanted: NewEntity) -> Entity:
+        """What is given is taken over; what is not stays as it was."""
+        changes: dict[str, Any] = {"metadata": {**entity.metadata, **wanted.metadata}}
+        for name, value in (
+            ("type", wanted.type),
+            ("description", wanted.description),
+            ("status", wanted.status),
+        ):
+            changes[name] = getattr(entity, name) if value is None else value
+        changes = {name: value for name, value in changes.items() if value != getattr(entity, name)}
+        if not changes:
+            return entity
+        changed = tx.entities.change(entity, **changes)
+        tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes=changes)
+        return changed
+
+    def _touch(self, tx: Transaction, entity: Entity, changed: bool) -> None:
+        if changed and entity.updated_at != tx.at:
+            tx.entities.change(entity)
+            tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={})
+
+    def _supersede(self, tx: Transaction, entity: Entity, which: str, by: str | None) -> None:
+        [node] = tx.entities.nodes([entity])
+        old = next((memory for memory in node.observations if which in (memory.id, memory.content)), None)
+        if old is None:
+            raise NotFound(
+                f"{entity.name!r} has no current observation {which!r} to supersede: open it to see them"
+            )
+        if by is None:
+            raise Invalid(
+                "nothing new was added, so nothing was superseded: give the observation that replaces it"
+            )
+        if by == old.id:
+            raise Invalid("an observation cannot supersede itself: give the new text")
+        tx.memories.change(old, superseded_at=tx.at, superseded_by=by)
+        tx.journal.record("memory_updated", old.id, id=old.id, changes={"superseded_by": by})
+
+    def _put_relation(self, tx: Transaction, wanted: NewRelation) -> RelationOutcome:
+        ends = [tx.entities.find_named(name) for name in (wanted.source, wanted.target)]
+        if wanted.make_ends:
+            ends = [
+                end or self._mention(tx, name)
+                for end, name in zip(ends, (wanted.source, wanted.target), strict=True)
+            ]
+            if wanted.source == wanted.target:
+                ends = [ends[0], ends[0]]
+        source, target = ends
+        if source is None or target is None:
+            return RelationOutcome(wanted, missing=wanted.source if source is None else wanted.target)
+        existing = tx.relations.active(source, target, wanted.type)
+        if existing is not None:
+            return RelationOutcome(wanted, self._strengthen(tx, existing, wanted), existed=True)
+        relation = self._begin(tx, source, target, wanted.type, wanted)
+        inverse = INVERSES.get(wanted.type)
+        if inverse and wanted.with_inverse and tx.relations.active(target, source, inverse) is None:
+            self._begin(tx, target, source, inverse, wanted)
+        return RelationOutcome(wanted, relation)
+
+    def _begin(
+        self, tx: Transaction, source: Entity, target: Entity, type: str, wanted: NewRelation
+    ) -> Relation:
+        relation = tx.relations.add(
+            id=self._context.new_id(),
+            source=source,
+            target=target,
+            type=type,
+            strength=0.5 if wanted.strength is None else wanted.strength,
+            confidence=1.0 if wanted.confidence is None else wanted.confidence,
+            context=wanted.context,
+        )
+        tx.journal.record(
+            "relation_created", relation.id, id=relation.id, source=source.name, target=target.name, type=type
+        )
+        return relation
+
+    def _strengthen(self, tx: Transaction, relation: Relation, wanted: NewRelation) -> Relation:
+        """A relation that is wanted again takes over what is said about it."""
+        given = {"strength": wanted.strength, "confidence": wanted.confidence, "context": wanted.context}
+        changes = {
+            name: value
+            for name, value in given.items()
+            if value is not None and value != getattr(relation, name)
+        }
+        if not changes:
+            return relation
+        changed = tx.relations.change(relation, **changes)
+        tx.journal.record("relation_updated", relation.id, id=relation.id, changes=changes)
+        return changed
+
+    def _mention(self, tx: Transaction, name: str) -> Entity:
+        found = tx.entities.find_named(name)
+        if found is not None:
+            return found
+        entity = tx.entities.add(id=self._context.new_id(), name=name, type=UNKNOWN_TYPE)
+        tx.journal.record("entity_created", entity.id, id=entity.id, name=name, type=UNKNOWN_TYPE)
+        return entity
+
+    def _delete_relation(self, tx: Transaction, triple: Triple) -> str | None:
+        """What stood in the way, if anything did."""
+        source, target = tx.entities.find_named(triple.source), tx.entities.find_named(triple.target)
+        if source is None or target is None:
+            return f"Entity not found: {triple.source} or {triple.target}"
+        relation = tx.relations.active(source, target, triple.type)
+        if relation is None:
+            return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
+        for gone in filter(None, (relation, self._inverse(tx, relation))):
+            tx.relations.remove(gone)
+            tx.journal.record(
+                "relation_deleted",
+                gone.id,
+                id=gone.id,
+                source=gone.source,
+                target=gone.target,
+                type=gone.type,
+            )
+        return None
+
+    def _relation(self, tx: Transaction, which: int | Triple) -> Relation:
+        if isinstance(which, int):
+            return tx.relations.get_seq(which)
+        source, target = tx.entities.get(which.source), tx.entities.get(which.target)
+        relation = tx.relations.active(source, target, which.type)
+        if relation is None:
+            raise NotFound(f"Relation not found: {which.source} -> {which.target} ({which.type})")
+        return relation
+
+    def _inverse(self, tx: Transaction, relation: Relation) -> Relation | None:
+        if relation.type not in INVERSES:
+            return None
+        source, target = tx.entities.get_seq(relation.target_seq), tx.entities.get_seq(relation.source_seq)
+        return tx.relations.active(source, target, INVERSES[relation.type])
+
+
+def remove_entity(tx: Transaction, entity: Entity, *, cascade_memories: bool = False) -> None:
+    [node] = tx.entities.nodes([entity], superseded=True)
+    tx.entities.remove(entity)
+    tx.journal.record("entity_deleted", entity.id, id=entity.id, name=entity.name)
+    unique = list({memory.seq: memory for memory in node.observations}.values())
+    released = release(tx, unique)
+    if cascade_memories:
+        for memory in unique:
+            if memory not in released:
+                tx.memories.remove(memory)
+                tx.journal.record("memory_deleted", memory.id, id=memory.id)
+
+
+def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
+    """Take texts off an entity. How many observations that were."""
+    unwanted = set(texts)
+    [node] = tx.entities.nodes([entity])
+    found = {memory.seq: memory for memory in node.observations if memory.content in unwanted}
+    removed = sum(tx.entities.unlink(entity, memory) for memory in found.values())
+    release(tx, list(found.values()))
+    if removed:
+        tx.journal.record("observations_removed", entity.id, id=entity.id, name=entity.name, count=removed)
+    return removed
+
+
+def _match(tx: Transaction, wanted: NewEntity) -> Entity | None:
+    """The entity that is meant, if it is there."""
+    found = tx.entities.named([wanted.name]).get(wanted.name, [])
+    exact = next((entity for entity in found if entity.type == wanted.type), None)
+    placeholder = next((entity for entity in found if entity.type == UNKNOWN_TYPE), None)
+    if wanted.same_type and wanted.type is not None:
+        return exact or placeholder
+    return exact or (found[0] if found else None)
+
+
+def _only(node: Node, kinds: Sequence[str]) -> Node:
+    if not kinds:
+        return node
+    return Node(node.entity, tuple(memory for memory in node.observations if memory.kind in kinds))
+
+
+def _page(tx: Transaction, entities: Sequence[Entity], limit: int, total: int) -> Page:
+    shown = entities[:limit]
+    nodes = tx.entities.nodes(shown)
+    relations = tx.relations.touching([entity.seq for entity in shown])
+    cursor = shown[-1].seq if len(entities) > limit and shown else None
+    return Page(Graph(tuple(nodes), tuple(relations)), cursor, total)

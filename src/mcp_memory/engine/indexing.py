@@ -1,0 +1,161 @@
+"""Brings vectors up to date with what is stored: in batches, outside transactions, whenever there is time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.engine.context import Topic
+from mcp_memory.errors import Unavailable
+from mcp_memory.model import Caller, EmbeddingModel, Owner, Pending, Relation
+from mcp_memory.storage import Transaction
+from mcp_memory.text.snapshot import BUDGET, snapshot
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BATCH = 32
+"""Texts embedded between two commits."""
+
+AT_ONCE = 2 * BATCH
+"""How many a search finishes before it looks; the rest is left to the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A query as a vector, with the model whose vectors it may be compared to."""
+
+    model: EmbeddingModel
+    vector: bytes
+    unrelated_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class ByWordsOnly:
+    """Why there is no vector to search with."""
+
+    reason: str
+
+
+class Indexing(Topic):
+    def meaning(self, query: str, owner: Owner) -> Meaning | ByWordsOnly:
+        """The query as a vector, once everything just written can be found by it."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel):
+            return ByWordsOnly(embedder.reason)
+        try:
+            self.catch_up(owner)
+            model = self._serving(embedder)
+            if model is None:
+                return ByWordsOnly(self._mismatch(embedder))
+            return Meaning(
+                model, embedder.embed([query], "query")[0].tobytes(), embedder.card.unrelated_cosine
+            )
+        except Unavailable as error:
+            return ByWordsOnly(str(error))
+
+    def embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+        """Vectors of texts that are about to be kept; None when there is no model that fits."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel) or not texts:
+            return None
+        try:
+            return embedder.embed(texts, "passage") if self._serving(embedder) else None
+        except Unavailable:
+            return None
+
+    def model(self) -> EmbeddingModel | None:
+        """The model whose vectors serve now, if it is the one at hand."""
+        embedder = self._context.embedder
+        return None if isinstance(embedder, NoModel) else self._serving(embedder)
+
+    def catch_up(self, owner: Owner, most: int = AT_ONCE) -> int:
+        """Make missing vectors of this space, the newest first. How many were made."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel):
+            return 0
+        model = self._serving(embedder)
+        made = 0
+        while model is not None and made < most:
+            with self._context.reading() as tx:
+                waiting = tx.indexes.pending(owner, min(BATCH, most - made))
+                texts = _texts(tx, waiting, min(BUDGET, embedder.card.max_tokens))
+            if not waiting:
+                break
+            self._settle(embedder, model, waiting, texts)
+            made += len(waiting)
+        return made
+
+    def catch_up_anywhere(self) -> int:
+        """Make one batch of missing vectors, whatever space they are in. How many were made."""
+        with self._context.reading() as tx:
+            waiting = tx.indexes.pending_anywhere(1)
+        if not waiting:
+            return 0
+        there = Indexing(replace(self._context, caller=Caller(waiting[0].space, self._context.caller.client)))
+        return there.catch_up(waiting[0].pending.owner, BATCH)
+
+    def _settle(
+        self, embedder: Embedder, model: EmbeddingModel, waiting: list[Pending], texts: dict[Pending, str]
+    ) -> None:
+        present = [pending for pending in waiting if pending in texts]
+        vectors = embedder.embed([texts[pending] for pending in present], "passage")
+        with self._context.noting() as tx:
+            tx.indexes.settle(
+                model, [(pending, vector.tobytes()) for pending, vector in zip(present, vectors, strict=True)]
+            )
+            for pending in waiting:
+                if pending not in texts:
+                    tx.indexes.drop_pending(pending)
+
+    def _serving(self, embedder: Embedder) -> EmbeddingModel | None:
+        """The database's model if it is this one. A database without any takes this one."""
+        with self._context.reading() as tx:
+            active = tx.indexes.models().get("active")
+        if active is None:
+            active = self._adopt(embedder)
+        return active if active.fingerprint == embedder.card.fingerprint else None
+
+    def _adopt(self, embedder: Embedder) -> EmbeddingModel:
+        card = embedder.card
+        with self._context.writing() as tx:
+            if "active" not in tx.indexes.models():
+                tx.indexes.add_model(card.name, card.dimensions, card.fingerprint, "active")
+            return tx.indexes.models()["active"]
+
+    def _mismatch(self, embedder: Embedder) -> str:
+        with self._context.reading() as tx:
+            active = tx.indexes.models()["active"]
+        return (
+            f"the vectors here were made by {active.name}, the model at hand is {embedder.card.name}. "
+            "Run `mcp-memory reembed`, or set EMBEDDING_MODEL back."
+        )
+
+
+def _texts(tx: Transaction, waiting: Sequence[Pending], budget: int) -> dict[Pending, str]:
+    """What each stands for in words, within the tokens its model reads; nothing for what is gone."""
+    by_owner: dict[Owner, list[Pending]] = {}
+    for pending in waiting:
+        by_owner.setdefault(pending.owner, []).append(pending)
+    texts: dict[Pending, str] = {}
+    for owner, pendings in by_owner.items():
+        found = _texts_of(tx, owner, [pending.seq for pending in pendings], budget)
+        texts |= {pending: found[pending.seq] for pending in pendings if pending.seq in found}
+    return texts
+
+
+def _texts_of(tx: Transaction, owner: Owner, seqs: list[int], budget: int) -> dict[int, str]:
+    if owner == "memory":
+        return {seq: memory.content for seq, memory in tx.memories.fetch(seqs).items()}
+    if owner == "reflection":
+        return {seq: reflection.content for seq, reflection in tx.reflections.fetch(seqs).items()}
+    entities = tx.entities.fetch(seqs)
+    touching: dict[int, list[Relation]] = {}
+    for relation in tx.relations.touching(entities):
+        for seq in {relation.source_seq, relation.target_seq}:
+            touching.setdefault(seq, []).append(relation)
+    return {
+        node.entity.seq: snapshot(node, touching.get(node.entity.seq, []), budget)
+        for node in tx.entities.nodes(entities.values())
+    }

@@ -1,0 +1,77 @@
+"""How a text becomes, or joins, a memory that is about an entity."""
+
+from collections.abc import Callable, Sequence
+
+from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, Entity, Memory
+from mcp_memory.storage import Transaction
+
+NewId = Callable[[], str]
+
+
+def observe(
+    tx: Transaction,
+    entity: Entity,
+    texts: Sequence[str],
+    new_id: NewId,
+    *,
+    kind: str = GENERIC_KIND,
+    flagged: frozenset[str] = frozenset(),
+    repeats: bool = False,
+) -> list[Memory]:
+    """Link texts to an entity, each stored once whatever it is about. Returns those that were added.
+
+    A text that the entity has already is passed over; with `repeats`, one given twice is linked twice.
+    """
+    known = tx.memories.exactly(texts)
+    linked = {memory.content for memory in known.values() if entity.seq in tx.entities.linked_to(memory)}
+    linked -= {memory.content for memory in known.values() if memory.superseded_at is not None}
+    added: dict[str, Memory] = {}
+    links: list[Memory] = []
+    for text in texts:
+        if text in linked or (text in added and not repeats):
+            continue
+        memory = added.get(text) or _kept(tx, text, known, new_id, kind=kind, flagged=text in flagged)
+        if entity.seq not in tx.entities.linked_to(memory) or text in added:
+            tx.entities.link(entity, memory)
+        added[text] = memory
+        links.append(memory)
+    return links
+
+
+def _kept(
+    tx: Transaction, text: str, known: dict[str, Memory], new_id: NewId, *, kind: str, flagged: bool
+) -> Memory:
+    memory = known.get(text)
+    if memory is None:
+        memory = tx.memories.add(
+            id=new_id(),
+            content=text,
+            type="observation",
+            origin="observation",
+            importance=DEFAULT_IMPORTANCE["observation"],
+            kind=kind,
+            pinned=True,  # a knowledge graph does not forget by itself
+            flagged=flagged,
+        )
+        tx.journal.record("memory_created", memory.id, id=memory.id, content=text, type=memory.type)
+        return memory
+    revived = tx.memories.change(
+        memory,
+        pinned_at=memory.pinned_at or tx.at,
+        superseded_at=None,
+        superseded_by=None,
+        kind=kind if memory.kind == GENERIC_KIND else memory.kind,
+    )
+    tx.journal.record("memory_updated", memory.id, id=memory.id, changes={"observed": True})
+    return revived
+
+
+def release(tx: Transaction, memories: Sequence[Memory]) -> list[Memory]:
+    """Take away the memories that came in as observations and are about nothing any more."""
+    released = [
+        memory for memory in memories if memory.origin == "observation" and not tx.entities.linked_to(memory)
+    ]
+    for memory in released:
+        tx.memories.remove(memory)
+        tx.journal.record("memory_deleted", memory.id, id=memory.id)
+    return released

@@ -1,0 +1,42 @@
+"""Every failure a caller may see.
+
+MemoryServerError
+├── Invalid       the request makes no sense; the message says what would
+├── NotFound      no such memory, entity or relation in this space
+├── Conflict      the thing changed since the caller read it, or exists already
+├── Forbidden     the caller may not do this here
+└── Unavailable   the database or the model cannot be reached; trying again may help
+
+Anything else that escapes is a bug. It is logged with its traceback, and the
+caller is told only that the server failed.
+"""
+
+from typing import ClassVar
+
+
+class MemoryServerError(Exception):
+    """The root of all failures that are meant to be read by a caller."""
+
+    code: ClassVar[str] = "internal"
+    retryable: ClassVar[bool] = False
+
+
+class Invalid(MemoryServerError):
+    code = "invalid"
+
+
+class NotFound(MemoryServerError):
+    code = "not_found"
+
+
+class Conflict(MemoryServerError):
+    code = "conflict"
+
+
+class Forbidden(MemoryServerError):
+    code = "forbidden"
+
+
+class Unavailable(MemoryServerError):
+    code = "unavailable"
+    retryable = True

@@ -1,0 +1,245 @@
+"""The words of the domain: frozen values that every layer shares.
+
+A fact is stored once, as a `Memory`. An entity's observation *is* a memory that
+is linked to that entity, so what one assistant writes as an observation another
+finds as a memory.
+
+Each value has an `id` (UUIDv7 text, which leaves the program) and a `seq` (a stable
+integer, which orders things as they were stored and names relations and entities
+to tools whose contract asks for an integer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+DEFAULT_SPACE = "default"
+
+UNKNOWN_TYPE = "unknown"
+"""The type of an entity that was only mentioned: creating the same name with a real type fills it in."""
+
+GENERIC_TYPE = "Generic"
+"""The type of an entity whose creator named none."""
+
+ACTIVE = "active"
+"""The status of an entity that nobody has paused, completed or archived."""
+
+GENERIC_KIND = "generic"
+"""The kind of an observation that nobody has classified."""
+
+DEFAULT_IMPORTANCE: Mapping[str, float] = {
+    "identity": 1.0,
+    "decision": 0.8,
+    "preference": 0.7,
+    "goal": 0.7,
+    "fact": 0.5,
+    "event": 0.5,
+    "observation": 0.4,
+    "todo": 0.3,
+}
+"""How much a memory of each type matters when its writer does not say; 0.5 for any other type."""
+
+MEMORY_TYPES = (
+    "observation", "decision", "learning", "error", "pattern", "preference",
+    "fact", "procedure", "identity", "event", "goal", "todo",
+)  # fmt: skip
+"""The types the tools describe. The list is open: any other name is kept as it is."""
+
+ASSOCIATION_TYPES = ("related_to", "updates", "contradicts", "caused_by", "result_of", "part_of")
+
+Origin = Literal["memory", "observation"]
+Owner = Literal["memory", "entity", "reflection"]
+ReflectionTarget = Literal["entity", "session", "relation", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose behalf something happens, and in which space."""
+
+    space: str = DEFAULT_SPACE
+    client: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """One fact, with how sure we are of it and how it has been used."""
+
+    seq: int
+    id: str
+    content: str
+    type: str
+    kind: str
+    tags: tuple[str, ...]
+    confidence: float
+    importance: float
+    source: str | None
+    context: str | None
+    channel: str | None
+    metadata: Mapping[str, Any]
+    origin: Origin
+    pinned_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    accessed_at: datetime | None
+    access_count: int
+    version: int
+    flagged_at: datetime | None
+    forgotten_at: datetime | None
+    forgotten_reason: str | None
+    superseded_at: datetime | None
+    superseded_by: str | None
+
+    @property
+    def last_used_at(self) -> datetime:
+        """When decay starts to count."""
+        return self.accessed_at or self.created_at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryVersion:
+    """An earlier state of a memory, or a memory that it absorbed."""
+
+    number: int
+    content: str
+    state: Mapping[str, Any]
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    """Something that memories are about."""
+
+    seq: int
+    id: str
+    name: str
+    type: str
+    description: str | None
+    metadata: Mapping[str, Any]
+    status: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity with the memories that are its observations, in the order they were linked."""
+
+    entity: Entity
+    observations: tuple[Memory, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        return [memory.content for memory in self.observations]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relation:
+    """A directed, typed connection between two entities; one that has ended stays readable."""
+
+    seq: int
+    id: str
+    source_seq: int
+    source: str
+    target_seq: int
+    target: str
+    type: str
+    strength: float
+    confidence: float
+    context: str | None
+    metadata: Mapping[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes and the relations that touch them, both in the order they were stored."""
+
+    nodes: tuple[Node, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Association:
+    """A directed, typed, weighted connection between two memories."""
+
+    seq: int
+    id: str
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reflection:
+    """Prose about an entity, a relation, a session or everything."""
+
+    seq: int
+    id: str
+    target_type: ReflectionTarget
+    target_seq: int | None
+    author: str
+    content: str
+    mood: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One entry of the journal: what happened, to what, by whom; `act` groups what happened at once."""
+
+    seq: int
+    act: str
+    name: str
+    subject: str
+    payload: Mapping[str, Any]
+    client: str
+    at: datetime
+    undone_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filter:
+    """Which memories a search may return. What is not set does not restrict."""
+
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """All of them must be present."""
+    min_confidence: float | None = None
+    """Of the effective confidence, at the moment of the search."""
+    below_confidence: float | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    entity_seq: int | None = None
+    source: str | None = None
+    channel: str | None = None
+    forgotten: bool = False
+    """Only forgotten memories instead of only living ones."""
+    pinned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """The model that made the vectors of a database."""
+
+    id: int
+    name: str
+    dimensions: int
+    fingerprint: str
+    state: Literal["active", "building"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Something whose vector is missing or stale; `stamp` changes whenever its text does."""
+
+    owner: Owner
+    seq: int
+    stamp: int

@@ -1,0 +1,126 @@
+"""The seam between the store and a database engine, cut at the connection."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mcp_memory.model import Owner
+
+Row = dict[str, Any]
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The rows a search may return: a condition over the owner's table, whose alias is `o`."""
+
+    condition: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One migration of one engine."""
+
+    number: int
+    name: str
+    sql: str
+
+
+class Connection(Protocol):
+    """One transaction's way to the database.
+
+    SQL comes with `:name` parameters. Datetimes and JSON go in and come out as Python
+    values for columns declared TIMESTAMPTZ and JSONB; an expression comes out as the engine has it.
+    A driver's error leaves as `Conflict` or `Unavailable`, never as itself; wrong SQL passes
+    through as the bug it is.
+    """
+
+    def run(self, sql: str, params: Params = ...) -> list[Row]:
+        """All rows of a statement."""
+
+    def change(self, sql: str, params: Params = ...) -> int:
+        """How many rows the statement changed."""
+
+    def change_many(self, sql: str, rows: Sequence[Params]) -> None:
+        """The same statement for each of the rows."""
+
+
+class Words(Protocol):
+    """Full text in an engine's own way. Words arrive already cut, folded and stemmed."""
+
+    def put(self, connection: Connection, owner: Owner, rows: Sequence["WordRow"]) -> None:
+        """Index these, in place of whatever was indexed for them before."""
+
+    def remove(self, connection: Connection, owner: Owner, seqs: Sequence[int]) -> None: ...
+
+    def matching(
+        self,
+        connection: Connection,
+        owner: Owner,
+        terms: Sequence[str],
+        space_id: int,
+        allowed: Allowed,
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        """Those that hold any of the terms, with their BM25 score (more is better), best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRow:
+    seq: int
+    space_id: int
+    body: Sequence[str]
+    extra: Sequence[str]
+
+
+class Vectors(Protocol):
+    """Nearest neighbours in an engine's own way. Vectors are unit length, float32, little endian."""
+
+    def put(
+        self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
+    ) -> None:
+        """Keep these (seq, space_id, vector), in place of earlier ones."""
+
+    def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None: ...
+
+    def nearest(
+        self,
+        connection: Connection,
+        model_id: int,
+        owner: Owner,
+        query: bytes,
+        space_id: int,
+        allowed: Allowed,
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        """The closest, with their cosine similarity, best first."""
+
+    def tend(self, database: "Database", model_id: int, dimensions: int) -> Iterator[str]:
+        """Bring the index up to what its size asks for, in small steps, saying what each did."""
+
+
+class Database(Protocol):
+    """One engine."""
+
+    name: str
+    journal_lock: str
+    """SQL run before events are written, so that their numbers follow the order of commits; may be empty."""
+
+    @property
+    def words(self) -> Words: ...
+
+    @property
+    def vectors(self) -> Vectors: ...
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """A transaction that only looks, at one moment."""
+
+    def write(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
+        """A transaction that is kept whole, or not at all; if `durable`, also through a power cut."""
+
+    def migrate(self, scripts: Sequence[Script]) -> None:
+        """Apply the scripts newer than the database, while no other process does."""
+
+    def close(self) -> None: ...

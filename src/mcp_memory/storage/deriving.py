@@ -1,0 +1,128 @@
+"""Keeps words, tags and wanted vectors in step with the rows of a transaction.
+
+No act has to remember to do it: every change of a row is seen here, and what it puts
+out of date is made again once, before the transaction ends.
+"""
+
+from collections.abc import Iterable
+
+from mcp_memory.model import Owner
+from mcp_memory.storage.database import Row, WordRow
+from mcp_memory.storage.schema import DERIVING
+from mcp_memory.storage.scope import Scope
+from mcp_memory.text.words import tokens
+
+
+class Deriving:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._memories: dict[int, Row | None] = {}
+        self._rewritten: set[int] = set()
+        self._entities: dict[int, Row | None] = {}
+        self._snapshots: set[int] = set()
+        self._reflections: dict[int, Row | None] = {}
+
+    def see(self, table: str, before: Row | None, after: Row | None) -> None:
+        row = after or before
+        assert row is not None
+        if (
+            before
+            and after
+            and not any(before[column] != after[column] for column in DERIVING.get(table, ()))
+        ):
+            return
+        if table == "memory":
+            self._memories[row["seq"]] = after if _is_living(after) else None
+            if _is_living(before) != _is_living(after) or (before or {}).get("content") != row["content"]:
+                self._rewritten.add(row["seq"])
+        elif table == "entity":
+            self._entities[row["seq"]] = after
+            self._snapshots.add(row["seq"])
+        elif table == "entity_memory":
+            self._snapshots.add(row["entity_seq"])
+        elif table == "relation":
+            self._snapshots |= {row["source_seq"], row["target_seq"]}
+        elif table == "reflection":
+            self._reflections[row["seq"]] = after
+
+    def flush(self) -> None:
+        self._flush_memories()
+        self._flush_entities()
+        self._flush_reflections()
+
+    def _flush_memories(self) -> None:
+        gone = [seq for seq, row in self._memories.items() if row is None]
+        living = {seq: row for seq, row in self._memories.items() if row is not None}
+        self._scope.change_each("remove_memory_tags", self._memories)
+        self._scope.change_many(
+            "put_memory_tag",
+            (
+                {"tag": tag, "memory_seq": seq}
+                for seq, row in living.items()
+                for tag in dict.fromkeys(row["tags"])
+            ),
+        )
+        self._put_words("memory", (_memory_words(row) for row in living.values()))
+        self._drop("memory", gone)
+        self._want_vectors("memory", self._rewritten & living.keys())
+        for row in self._scope.fetch("entities_of_memories", self._memories):
+            self._snapshots.add(row["entity_seq"])
+
+    def _flush_entities(self) -> None:
+        gone = [seq for seq, row in self._entities.items() if row is None]
+        self._put_words("entity", (_entity_words(row) for row in self._entities.values() if row is not None))
+        self._drop("entity", gone)
+        self._want_vectors("entity", self._snapshots - set(gone))
+
+    def _flush_reflections(self) -> None:
+        gone = [seq for seq, row in self._reflections.items() if row is None]
+        living = [row for row in self._reflections.values() if row is not None]
+        self._put_words("reflection", (_reflection_words(row) for row in living))
+        self._drop("reflection", gone)
+        self._want_vectors("reflection", {row["seq"] for row in living})
+
+    def _put_words(self, owner: Owner, rows: Iterable[WordRow]) -> None:
+        ready = list(rows)
+        if ready:
+            self._scope.database.words.put(self._scope.connection, owner, ready)
+
+    def _drop(self, owner: Owner, gone: list[int]) -> None:
+        if not gone:
+            return
+        self._scope.database.words.remove(self._scope.connection, owner, gone)
+        self._remove_vectors(owner, gone)
+        self._scope.change_many("remove_pending", ({"owner": owner, "seq": seq} for seq in gone))
+
+    def _want_vectors(self, owner: Owner, seqs: Iterable[int]) -> None:
+        wanted = sorted(seqs)
+        if not wanted:
+            return
+        # A vector of the old text must not be found while the new one is not there yet. An entity's
+        # snapshot changes by degrees, so its old vector serves until then.
+        if owner != "entity":
+            self._remove_vectors(owner, wanted)
+        self._scope.change_many("add_pending", ({"owner": owner, "seq": seq} for seq in wanted))
+
+    def _remove_vectors(self, owner: Owner, seqs: list[int]) -> None:
+        for model in self._scope.run("embedding_models"):
+            self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
+
+
+def _is_living(row: Row | None) -> bool:
+    return row is not None and row["forgotten_at"] is None
+
+
+def _memory_words(row: Row) -> WordRow:
+    extra = " ".join([*row["tags"], row["type"], row["context"] or ""])
+    return WordRow(row["seq"], row["space_id"], tokens(row["content"]), tokens(extra))
+
+
+def _entity_words(row: Row) -> WordRow:
+    extra = f"{row['type']} {row['description'] or ''}"
+    return WordRow(row["seq"], row["space_id"], tokens(row["name"]), tokens(extra))
+
+
+def _reflection_words(row: Row) -> WordRow:
+    return WordRow(
+        row["seq"], row["space_id"], tokens(row["content"]), tokens(f"{row['author']} {row['mood'] or ''}")
+    )

@@ -1,0 +1,187 @@
+"""Acts on entities and on which memories are about them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp_memory.errors import NotFound
+from mcp_memory.model import ACTIVE, Entity, Memory, Node
+from mcp_memory.storage.database import Row
+from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
+from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.storage.scope import Scope
+
+ENTITY_COLUMNS = ", ".join(f"o.{column}" for column in COLUMNS["entity"] if column != "space_id")
+_SLOTS = {"columns": ENTITY_COLUMNS}
+_LIKE_SPECIALS = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
+
+
+def entity_of(row: Row) -> Entity:
+    return Entity(**{name: row[name] for name in Entity.__slots__})
+
+
+class Entities:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def get(self, name: str, type: str | None = None) -> Entity:
+        found = self.find_named(name, type)
+        if found is None:
+            raise NotFound(f"Entity not found: {name}")
+        return found
+
+    def find_named(self, name: str, type: str | None = None) -> Entity | None:
+        """By name alone: the one whose type was given, else the oldest."""
+        found = self.named([name]).get(name, [])
+        return next((entity for entity in found if entity.type == type), found[0] if found else None)
+
+    def named(self, names: Iterable[str]) -> dict[str, list[Entity]]:
+        """All entities with these names, the oldest of each name first."""
+        found: dict[str, list[Entity]] = {}
+        for row in sorted(
+            self._scope.fetch("entities_by_name", names, slots=_SLOTS), key=lambda row: row["seq"]
+        ):
+            found.setdefault(row["name"], []).append(entity_of(row))
+        return found
+
+    def get_seq(self, seq: int) -> Entity:
+        row = self._scope.first("entity_by_seq", slots=_SLOTS, seq=seq)
+        if row is None:
+            raise NotFound(f"no entity has the number {seq}")
+        return entity_of(row)
+
+    def get_id(self, id: str) -> Entity:
+        row = self._scope.first("entity_by_id", slots=_SLOTS, id=id)
+        if row is None:
+            raise NotFound(f"no entity has the id {id}")
+        return entity_of(row)
+
+    def fetch(self, seqs: Iterable[int]) -> dict[int, Entity]:
+        return {
+            row["seq"]: entity_of(row) for row in self._scope.fetch("entities_by_seq", seqs, slots=_SLOTS)
+        }
+
+    def page(self, after: int, limit: int) -> list[Entity]:
+        """In the order they were stored."""
+        return [
+            entity_of(row) for row in self._scope.run("entities_page", slots=_SLOTS, after=after, limit=limit)
+        ]
+
+    def find(self, *, type: str | None, status: str | None, limit: int, offset: int) -> list[Entity]:
+        where, params = self._where(type, status)
+        found = self._scope.run(
+            "find_entities", slots={**_SLOTS, "where": where}, **params, limit=limit, offset=offset
+        )
+        return [entity_of(row) for row in found]
+
+    def count_found(self, *, type: str | None, status: str | None) -> int:
+        where, params = self._where(type, status)
+        return self._scope.count("count_found_entities", slots={"where": where}, **params)
+
+    def holding(self, needle: str) -> list[Entity]:
+        """Those with the text, whatever its case, in their name, type or a living observation."""
+        if not needle:
+            return self.page(0, self.count())
+        lowered = needle.lower()
+        found = self._scope.run(
+            "entities_holding",
+            slots={**_SLOTS, "lower": "lower" if lowered.isascii() else "lowered"},
+            needle=f"%{lowered.translate(_LIKE_SPECIALS)}%",
+        )
+        return [entity_of(row) for row in found]
+
+    def count(self) -> int:
+        return self._scope.count("count_entities")
+
+    def count_observations(self) -> int:
+        return self._scope.count("count_observations")
+
+    def observation_counts(self, seqs: Iterable[int]) -> dict[int, int]:
+        return {row["entity_seq"]: row["count"] for row in self._scope.fetch("observation_counts", seqs)}
+
+    def add(
+        self,
+        *,
+        id: str,
+        name: str,
+        type: str,
+        description: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        status: str = ACTIVE,
+    ) -> Entity:
+        row = {
+            "id": id, "name": name, "type": type, "description": description,
+            "metadata": dict(metadata or {}), "status": status, "created_at": self._scope.at,
+            "updated_at": self._scope.at,
+        }  # fmt: skip
+        return entity_of({**row, "seq": self._scope.rows.insert("entity", row)})
+
+    def change(self, entity: Entity, **changes: Any) -> Entity:
+        self._scope.rows.update("entity", entity.seq, {**changes, "updated_at": self._scope.at})
+        return self.fetch([entity.seq])[entity.seq]
+
+    def remove(self, entity: Entity) -> None:
+        """Take the entity away with its relations, reflections and links; its memories stay."""
+        rows = self._scope.rows
+        for relation in self._scope.run("relation_seqs_touching", entity_seq=entity.seq):
+            for reflection in self._scope.run(
+                "reflection_seqs_about", target_type="relation", target_seq=relation["seq"]
+            ):
+                rows.delete("reflection", reflection["seq"])
+            rows.delete("relation", relation["seq"])
+        for reflection in self._scope.run(
+            "reflection_seqs_about", target_type="entity", target_seq=entity.seq
+        ):
+            rows.delete("reflection", reflection["seq"])
+        for link in self._scope.run("links_of_entity", entity_seq=entity.seq):
+            rows.delete("entity_memory", link["seq"])
+        rows.delete("entity", entity.seq)
+
+    def nodes(self, entities: Iterable[Entity], *, superseded: bool = False) -> list[Node]:
+        """The entities with their observations, in the order given."""
+        wanted = list(entities)
+        observations: dict[int, list[Memory]] = {}
+        for row in self._scope.fetch(
+            "observations_of", [entity.seq for entity in wanted], slots={"columns": MEMORY_COLUMNS}
+        ):
+            if superseded or row["superseded_at"] is None:
+                observations.setdefault(row["entity_seq"], []).append(memory_of(row))
+        return [Node(entity, tuple(observations.get(entity.seq, ()))) for entity in wanted]
+
+    def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
+        self._scope.rows.insert(
+            "entity_memory",
+            {
+                "entity_seq": entity.seq, "memory_seq": memory.seq,
+                "relevance": relevance, "created_at": self._scope.at,
+            },
+        )  # fmt: skip
+
+    def unlink(self, entity: Entity, memory: Memory) -> int:
+        """How many links there were."""
+        links = [
+            link for link in self._scope.run("links_of_memory", memory_seq=memory.seq)
+            if link["entity_seq"] == entity.seq
+        ]  # fmt: skip
+        for link in links:
+            self._scope.rows.delete("entity_memory", link["seq"])
+        return len(links)
+
+    def linked_to(self, memory: Memory) -> list[int]:
+        """The numbers of the entities that the memory is about."""
+        found = self._scope.run("links_of_memory", memory_seq=memory.seq)
+        return list(dict.fromkeys(row["entity_seq"] for row in found))
+
+    def of_memories(self, seqs: Iterable[int]) -> dict[int, list[Row]]:
+        """By memory: `entity_seq`, `name`, `type`, `id`, `relevance` of each entity it is about."""
+        found: dict[int, list[Row]] = {}
+        for row in self._scope.fetch("entities_of_memories", seqs):
+            found.setdefault(row["memory_seq"], []).append(row)
+        return found
+
+    def _where(self, type: str | None, status: str | None) -> tuple[str, dict[str, Any]]:
+        conditions, params = ["o.space_id = :space_id"], {}
+        for column, value in (("type", type), ("status", status)):
+            if value is not None:
+                conditions.append(f"o.{column} = :{column}")
+                params[column] = value
+        return " AND ".join(conditions), params

@@ -1,0 +1,82 @@
+"""A lock file that makes processes take turns."""
+
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+_SHORTEST_WAIT = 0.0003
+_LONGEST_WAIT = 0.005
+
+
+class FileLock:
+    """Held by one process at a time; the system frees it when its holder dies.
+
+    It is a courtesy, not a safeguard: whoever cannot get it in time, or cannot make
+    the file at all, goes on without it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    @contextmanager
+    def held(self, timeout: float) -> Iterator[None]:
+        """`timeout` in seconds."""
+        taken = self._take(timeout)
+        try:
+            yield
+        finally:
+            if taken and self._handle is not None:
+                _unlock(self._handle)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _take(self, timeout: float) -> bool:
+        if self._handle is None:
+            try:
+                self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+            except OSError:
+                return False
+        deadline = time.monotonic() + timeout
+        wait = _SHORTEST_WAIT
+        while not _try_lock(self._handle):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(wait * (0.5 + random.random()))
+            wait = min(wait * 1.5, _LONGEST_WAIT)
+        return True

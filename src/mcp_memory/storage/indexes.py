@@ -1,0 +1,119 @@
+"""Acts on what is derived from rows: finding by words and vectors, and which vectors are still wanted."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mcp_memory.model import EmbeddingModel, Owner, Pending
+from mcp_memory.storage.database import Allowed
+from mcp_memory.storage.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnywhere:
+    """Something in any space that waits for a vector."""
+
+    pending: Pending
+    space: str
+
+
+class Indexes:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def models(self) -> dict[str, EmbeddingModel]:
+        """By state: the one whose vectors serve, and the one being built, if any."""
+        return {row["state"]: EmbeddingModel(**row) for row in self._scope.run("embedding_models")}
+
+    def add_model(self, name: str, dimensions: int, fingerprint: str, state: str) -> int:
+        [row] = self._scope.run(
+            "add_embedding_model", name=name, dimensions=dimensions, fingerprint=fingerprint, state=state,
+            at=self._scope.at,
+        )  # fmt: skip
+        return int(row["seq"])
+
+    def remove_model(self, model: EmbeddingModel) -> None:
+        self._scope.change("remove_vectors_of_model", model_id=model.id)
+        self._scope.change("remove_embedding_model", seq=model.id)
+
+    def activate(self, model: EmbeddingModel) -> None:
+        self._scope.change("activate_embedding_model", seq=model.id)
+
+    def matching(
+        self, owner: Owner, terms: Sequence[str], allowed: Allowed, limit: int
+    ) -> list[tuple[int, float]]:
+        """Those that hold any of the terms, with a BM25 score, best first."""
+        scope = self._scope
+        return scope.database.words.matching(scope.connection, owner, terms, scope.space_id, allowed, limit)
+
+    def nearest(
+        self, owner: Owner, model: EmbeddingModel, vector: bytes, allowed: Allowed, limit: int
+    ) -> list[tuple[int, float]]:
+        """Those whose vectors are closest, with their cosine, best first."""
+        scope = self._scope
+        return scope.database.vectors.nearest(
+            scope.connection, model.id, owner, vector, scope.space_id, allowed, limit
+        )
+
+    def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
+        found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
+        return {row["seq"]: bytes(row["embedding"]) for row in found}
+
+    def pending(self, owner: Owner, limit: int) -> list[Pending]:
+        """In this space, the newest first."""
+        return [
+            Pending(row["owner"], row["seq"], row["stamp"])
+            for row in self._scope.run("pending_page", owner=owner, limit=limit)
+        ]
+
+    def pending_anywhere(self, limit: int) -> list[PendingAnywhere]:
+        return [
+            PendingAnywhere(Pending(row["owner"], row["seq"], row["stamp"]), row["space"])
+            for row in self._scope.run("pending_anywhere", limit=limit)
+        ]
+
+    def unembedded(self, model: EmbeddingModel, limit: int) -> list[PendingAnywhere]:
+        """What a model that is being built still lacks, in any space."""
+        return [
+            PendingAnywhere(Pending(row["owner"], row["seq"], 0), row["space"])
+            for row in self._scope.run("unembedded", model_id=model.id, limit=limit)
+        ]
+
+    def count_unembedded(self, model: EmbeddingModel) -> int:
+        return self._scope.count("count_unembedded", model_id=model.id)
+
+    def count_pending(self) -> int:
+        return self._scope.count("count_pending")
+
+    def count_vectors(self, model: EmbeddingModel) -> dict[str, int]:
+        return {row["owner"]: row["count"] for row in self._scope.run("count_vectors", model_id=model.id)}
+
+    def pend_all(self, model: EmbeddingModel) -> None:
+        """Whatever has no vector of this model waits for one."""
+        for query in ("pend_all_memories", "pend_all_entities", "pend_all_reflections"):
+            self._scope.change(query, model_id=model.id)
+
+    def settle(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> int:
+        """Keep the vectors whose text is still the one that was embedded. How many were kept."""
+        kept: dict[Owner, list[tuple[int, int, bytes]]] = {}
+        for pending, vector in embedded:
+            if self._scope.change(
+                "settle_pending", owner=pending.owner, seq=pending.seq, stamp=pending.stamp
+            ):
+                kept.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
+        return self._put(model, kept)
+
+    def put_vectors(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> int:
+        """Keep vectors for a model that is being built."""
+        kept: dict[Owner, list[tuple[int, int, bytes]]] = {}
+        for pending, vector in embedded:
+            kept.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
+        return self._put(model, kept)
+
+    def drop_pending(self, pending: Pending) -> None:
+        """Its owner is gone."""
+        self._scope.change("remove_pending", owner=pending.owner, seq=pending.seq)
+
+    def _put(self, model: EmbeddingModel, rows: dict[Owner, list[tuple[int, int, bytes]]]) -> int:
+        for owner, vectors in rows.items():
+            self._scope.database.vectors.put(self._scope.connection, model.id, owner, vectors)
+        return sum(map(len, rows.values()))

@@ -1,0 +1,165 @@
+"""Acts on memories: kept, found, revised, linked, forgotten."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from mcp_memory.errors import NotFound
+from mcp_memory.model import Filter, Memory, MemoryVersion, Origin
+from mcp_memory.storage import filters
+from mcp_memory.storage.database import Row
+from mcp_memory.storage.rows import plain
+from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.storage.scope import Scope
+from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint
+
+MEMORY_COLUMNS = ", ".join(
+    f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
+)
+_SLOTS = {"columns": MEMORY_COLUMNS}
+
+ORDERS: Mapping[str, str] = {
+    "oldest": "o.seq",
+    "recent": "o.created_at DESC, o.seq DESC",
+    "importance": "o.importance DESC, o.created_at DESC, o.seq DESC",
+    "most_accessed": "o.access_count DESC, o.created_at DESC, o.seq DESC",
+    "weakest": f"{filters.EFFECTIVE_CONFIDENCE}, o.seq",
+}
+"""The orders memories can be listed in."""
+
+
+def memory_of(row: Row) -> Memory:
+    values = {name: row[name] for name in Memory.__slots__}
+    values["tags"] = tuple(row["tags"])
+    return Memory(**values)
+
+
+class Memories:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def get(self, id: str) -> Memory:
+        """Living or forgotten; `NotFound` when there is none."""
+        row = self._scope.first("memory_by_id", slots=_SLOTS, id=id)
+        if row is None:
+            raise NotFound(f"no memory has the id {id}")
+        return memory_of(row)
+
+    def fetch(self, seqs: Iterable[int]) -> dict[int, Memory]:
+        return {
+            row["seq"]: memory_of(row) for row in self._scope.fetch("memories_by_seq", seqs, slots=_SLOTS)
+        }
+
+    def fetch_ids(self, ids: Iterable[str]) -> dict[str, Memory]:
+        return {row["id"]: memory_of(row) for row in self._scope.fetch("memories_by_id", ids, slots=_SLOTS)}
+
+    def equal_to(self, content: str) -> Memory | None:
+        """The living memory with the same content, but for white space, if there is one."""
+        row = self._scope.first("living_memory_by_hash", slots=_SLOTS, content_hash=fingerprint(content))
+        return memory_of(row) if row else None
+
+    def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
+        """Living memories by their content, to the letter."""
+        wanted = list(contents)
+        found = self._scope.fetch("living_memories_by_hash", map(exact_fingerprint, wanted), slots=_SLOTS)
+        return {row["content"]: memory_of(row) for row in found if row["content"] in wanted}
+
+    def find(
+        self, filter: Filter, *, order: str, limit: int, offset: int = 0, half_life: timedelta
+    ) -> list[Memory]:
+        allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life)
+        found = self._scope.run(
+            "find_memories",
+            slots={**_SLOTS, "where": allowed.condition, "order": ORDERS[order]},
+            **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
+            limit=limit,
+            offset=offset,
+        )
+        return [memory_of(row) for row in found]
+
+    def count(self, filter: Filter, *, half_life: timedelta) -> int:
+        allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life)
+        params = {key: value for key, value in allowed.params.items() if key != "space_id"}
+        return self._scope.count("count_memories", slots={"where": allowed.condition}, **params)
+
+    def add(
+        self,
+        *,
+        id: str,
+        content: str,
+        type: str,
+        origin: Origin,
+        importance: float,
+        confidence: float = 1.0,
+        kind: str,
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        context: str | None = None,
+        channel: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        pinned: bool = False,
+        flagged: bool = False,
+    ) -> Memory:
+        at = self._scope.at
+        # An observation keeps its white space: graph tools match it to the letter.
+        content_hash = (exact_fingerprint if origin == "observation" else fingerprint)(content)
+        row = {
+            "id": id, "content": content, "content_hash": content_hash, "type": type,
+            "kind": kind, "tags": list(tags), "confidence": confidence, "importance": importance,
+            "source": source, "context": context, "channel": channel, "metadata": dict(metadata or {}),
+            "origin": origin, "pinned_at": at if pinned else None, "created_at": at, "updated_at": at,
+            "accessed_at": None, "access_count": 0, "version": 1, "flagged_at": at if flagged else None,
+            "forgotten_at": None, "forgotten_reason": None, "superseded_at": None, "superseded_by": None,
+        }  # fmt: skip
+        return memory_of({**row, "seq": self._scope.rows.insert("memory", row)})
+
+    def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
+        """Change what a memory says, keeping what it said as a version."""
+        self.keep_version(memory, memory, reason)
+        if "content" in changes:
+            changes["content_hash"] = fingerprint(changes["content"])
+        return self.change(memory, **changes, version=memory.version + 1, updated_at=self._scope.at)
+
+    def change(self, memory: Memory, **changes: Any) -> Memory:
+        """Change something that needs no version: a pin, a flag, being forgotten."""
+        if "tags" in changes:
+            changes["tags"] = list(changes["tags"])
+        self._scope.rows.update("memory", memory.seq, changes)
+        return self.fetch([memory.seq])[memory.seq]
+
+    def keep_version(self, memory: Memory, of: Memory, reason: str) -> None:
+        """Keep the state of `of` in the history of `memory`."""
+        state = plain({name: getattr(of, name) for name in Memory.__slots__}) or {}
+        self._scope.rows.insert(
+            "memory_version",
+            {
+                "memory_seq": memory.seq, "number": of.version,
+                "content": of.content, "state": {**state, "tags": list(of.tags)}, "reason": reason,
+                "created_at": self._scope.at,
+            },
+        )  # fmt: skip
+
+    def versions(self, memory: Memory) -> list[MemoryVersion]:
+        """Oldest first."""
+        return [
+            MemoryVersion(
+                number=row["number"], content=row["content"], state=row["state"], reason=row["reason"],
+                at=row["created_at"],
+            )
+            for row in self._scope.run("versions_of_memory", memory_seq=memory.seq)
+        ]  # fmt: skip
+
+    def remove(self, memory: Memory) -> None:
+        """Take the memory away with all that hangs on it. The journal can put it back."""
+        rows = self._scope.rows
+        for link in self._scope.run("links_of_memory", memory_seq=memory.seq):
+            rows.delete("entity_memory", link["seq"])
+        for association in self._scope.run("associations_touching_seqs", memory_seq=memory.seq):
+            rows.delete("association", association["seq"])
+        for version in self._scope.run("version_seqs_of_memory", memory_seq=memory.seq):
+            rows.delete("memory_version", version["seq"])
+        rows.delete("memory", memory.seq)
+
+    def reinforce(self, seqs: Iterable[int]) -> None:
+        """They have been read: count, time and confidence say so."""
+        self._scope.change_each("reinforce_memories", seqs, at=self._scope.at)

@@ -1,0 +1,87 @@
+"""What every act of one transaction shares: the connection, the space, the time, and named SQL."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from mcp_memory.storage import queries
+from mcp_memory.storage.database import Connection, Database, Row
+from mcp_memory.storage.rows import Rows
+
+CHUNK = 512
+"""How many keys one statement takes: far below every engine's limit."""
+
+
+class Scope:
+    def __init__(
+        self, connection: Connection, database: Database, space_id: int, rows: Rows, at: datetime
+    ) -> None:
+        self.connection = connection
+        self.database = database
+        self.space_id = space_id
+        self.rows = rows
+        self.at = at
+        self._queries = queries.load()
+
+    def run(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> list[Row]:
+        return self.connection.run(self._sql(query, slots), {"space_id": self.space_id, **params})
+
+    def first(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> Row | None:
+        found = self.run(query, slots=slots, **params)
+        return found[0] if found else None
+
+    def count(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> int:
+        return int(self.run(query, slots=slots, **params)[0]["count"])
+
+    def change(self, query: str, /, **params: Any) -> int:
+        return self.connection.change(self._sql(query, None), {"space_id": self.space_id, **params})
+
+    def change_many(self, query: str, rows: Iterable[dict[str, Any]]) -> None:
+        given = [{"space_id": self.space_id, **row} for row in rows]
+        if given:
+            self.connection.change_many(self._sql(query, None), given)
+
+    def fetch(
+        self, query: str, keys: Iterable[Any], /, *, slots: dict[str, str] | None = None, **params: Any
+    ) -> list[Row]:
+        """Rows of a query with a `{keys}` slot, however many keys there are."""
+        found: list[Row] = []
+        for chunk in _chunks(keys):
+            names, bound = in_list(chunk)
+            found += self.run(query, slots={**(slots or {}), "keys": names}, **bound, **params)
+        return found
+
+    def change_each(self, query: str, keys: Iterable[Any], /, **params: Any) -> int:
+        """Rows changed by a statement with a `{keys}` slot."""
+        changed = 0
+        for chunk in _chunks(keys):
+            names, bound = in_list(chunk)
+            sql = self._sql(query, {"keys": names})
+            changed += self.connection.change(sql, {"space_id": self.space_id, **bound, **params})
+        return changed
+
+    def _sql(self, query: str, slots: dict[str, str] | None) -> str:
+        sql = self._queries[query]
+        return sql.format(**slots) if slots else sql
+
+
+def in_list(values: Sequence[Any], prefix: str = "k") -> tuple[str, dict[str, Any]]:
+    """`:k0, :k1, …` and what they stand for.
+
+    The list is padded to a power of two by repeating its last value, so that the number of
+    different statements, and with it the engines' statement caches, stays small.
+    """
+    size = 1
+    while size < len(values):
+        size *= 2
+    padded = [*values, *([values[-1]] * (size - len(values)))]
+    return ", ".join(f":{prefix}{index}" for index in range(size)), {
+        f"{prefix}{index}": value for index, value in enumerate(padded)
+    }
+
+
+def _chunks(keys: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(dict.fromkeys(keys))
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk

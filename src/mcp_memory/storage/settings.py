@@ -1,0 +1,22 @@
+"""Acts on small facts about the database itself."""
+
+from typing import Any
+
+from mcp_memory.storage.scope import Scope
+
+
+class Settings:
+    """Kept per space; a key that starts with `*` belongs to the whole database."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def get(self, key: str, default: Any = None) -> Any:
+        row = self._scope.first("setting_by_key", key=self._full(key))
+        return default if row is None else row["value"]
+
+    def put(self, key: str, value: Any) -> None:
+        self._scope.change("put_setting", key=self._full(key), value=value)
+
+    def _full(self, key: str) -> str:
+        return key if key.startswith("*") else f"{self._scope.space_id}:{key}"

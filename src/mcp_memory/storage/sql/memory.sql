@@ -1,0 +1,42 @@
+-- memory_by_id --
+SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.id = :id
+
+-- living_memory_by_hash --
+SELECT {columns} FROM memory o
+ WHERE o.space_id = :space_id AND o.content_hash = :content_hash AND o.forgotten_at IS NULL
+
+-- memories_by_seq --
+SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.seq IN ({keys})
+
+-- memories_by_id --
+SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.id IN ({keys})
+
+-- living_memories_by_hash --
+SELECT {columns} FROM memory o
+ WHERE o.space_id = :space_id AND o.content_hash IN ({keys}) AND o.forgotten_at IS NULL
+
+-- find_memories --
+SELECT {columns} FROM memory o WHERE {where} ORDER BY {order} LIMIT :limit OFFSET :offset
+
+-- count_memories --
+SELECT count(*) AS count FROM memory o WHERE {where}
+
+-- reinforce_memories --
+-- Being read makes a memory stronger. Not journaled: it is use, not a change of what is known.
+UPDATE memory
+   SET access_count = access_count + 1, accessed_at = :at,
+       confidence = CASE WHEN confidence > 0.9 THEN 1.0 ELSE confidence + 0.1 END
+ WHERE space_id = :space_id AND seq IN ({keys})
+
+-- put_memory_tag --
+INSERT INTO memory_tag (space_id, tag, memory_seq) VALUES (:space_id, :tag, :memory_seq)
+
+-- remove_memory_tags --
+DELETE FROM memory_tag WHERE memory_seq IN ({keys})
+
+-- versions_of_memory --
+SELECT v.seq, v.number, v.content, v.state, v.reason, v.created_at
+  FROM memory_version v WHERE v.space_id = :space_id AND v.memory_seq = :memory_seq ORDER BY v.seq
+
+-- version_seqs_of_memory --
+SELECT seq FROM memory_version WHERE space_id = :space_id AND memory_seq = :memory_seq ORDER BY seq

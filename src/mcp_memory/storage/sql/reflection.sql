@@ -1,0 +1,10 @@
+-- reflection_seqs_about --
+SELECT seq FROM reflection
+ WHERE space_id = :space_id AND target_type = :target_type AND target_seq = :target_seq ORDER BY seq
+
+-- reflections_by_seq --
+SELECT {columns} FROM reflection o WHERE o.space_id = :space_id AND o.seq IN ({keys})
+
+-- reflections_about --
+SELECT {columns} FROM reflection o
+ WHERE o.space_id = :space_id AND o.target_type = :target_type AND o.target_seq IN ({keys}) ORDER BY o.seq

@@ -1,0 +1,80 @@
+-- embedding_models --
+SELECT seq AS id, name, dimensions, fingerprint, state FROM embedding_model ORDER BY seq
+
+-- add_embedding_model --
+INSERT INTO embedding_model (name, dimensions, fingerprint, state, created_at)
+VALUES (:name, :dimensions, :fingerprint, :state, :at) RETURNING seq
+
+-- remove_embedding_model --
+DELETE FROM embedding_model WHERE seq = :seq
+
+-- remove_vectors_of_model --
+DELETE FROM vector WHERE model_id = :model_id
+
+-- activate_embedding_model --
+UPDATE embedding_model SET state = 'active' WHERE seq = :seq
+
+-- vectors_by_seq --
+SELECT seq, embedding FROM vector WHERE model_id = :model_id AND owner = :owner AND seq IN ({keys})
+
+-- count_vectors --
+SELECT owner, count(*) AS count FROM vector WHERE model_id = :model_id GROUP BY owner
+
+-- add_pending --
+INSERT INTO pending (owner, seq, space_id, stamp) VALUES (:owner, :seq, :space_id, 1)
+ON CONFLICT (owner, seq) DO UPDATE SET stamp = pending.stamp + 1
+
+-- remove_pending --
+DELETE FROM pending WHERE owner = :owner AND seq = :seq
+
+-- settle_pending --
+-- Only if the text is still the one that was embedded.
+DELETE FROM pending WHERE owner = :owner AND seq = :seq AND stamp = :stamp
+
+-- pending_page --
+-- The newest first: a search must find what its client just wrote.
+SELECT owner, seq, space_id, stamp FROM pending
+ WHERE space_id = :space_id AND owner = :owner ORDER BY seq DESC LIMIT :limit
+
+-- pending_anywhere --
+SELECT p.owner, p.seq, p.space_id, p.stamp, s.name AS space FROM pending p JOIN space s ON s.seq = p.space_id
+ ORDER BY p.space_id, p.owner DESC, p.seq LIMIT :limit
+
+-- count_pending --
+SELECT count(*) AS count FROM pending WHERE space_id = :space_id
+
+-- pend_all_memories --
+INSERT INTO pending (owner, seq, space_id, stamp)
+SELECT 'memory', m.seq, m.space_id, 1 FROM memory m
+ WHERE m.forgotten_at IS NULL
+   AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.model_id = :model_id AND v.owner = 'memory' AND v.seq = m.seq)
+ON CONFLICT (owner, seq) DO NOTHING
+
+-- pend_all_entities --
+INSERT INTO pending (owner, seq, space_id, stamp)
+SELECT 'entity', e.seq, e.space_id, 1 FROM entity e
+ WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.model_id = :model_id AND v.owner = 'entity' AND v.seq = e.seq)
+ON CONFLICT (owner, seq) DO NOTHING
+
+-- pend_all_reflections --
+INSERT INTO pending (owner, seq, space_id, stamp)
+SELECT 'reflection', r.seq, r.space_id, 1 FROM reflection r
+ WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.model_id = :model_id AND v.owner = 'reflection' AND v.seq = r.seq)
+ON CONFLICT (owner, seq) DO NOTHING
+
+-- unembedded --
+-- What a model that is being built still lacks.
+SELECT x.owner, x.seq, x.space_id, s.name AS space
+  FROM (SELECT 'memory' AS owner, m.seq, m.space_id FROM memory m WHERE m.forgotten_at IS NULL
+        UNION ALL SELECT 'entity', e.seq, e.space_id FROM entity e
+        UNION ALL SELECT 'reflection', r.seq, r.space_id FROM reflection r) x
+  JOIN space s ON s.seq = x.space_id
+ WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.model_id = :model_id AND v.owner = x.owner AND v.seq = x.seq)
+ ORDER BY x.space_id, x.owner, x.seq LIMIT :limit
+
+-- count_unembedded --
+SELECT count(*) AS count
+  FROM (SELECT 'memory' AS owner, m.seq FROM memory m WHERE m.forgotten_at IS NULL
+        UNION ALL SELECT 'entity', e.seq FROM entity e
+        UNION ALL SELECT 'reflection', r.seq FROM reflection r) x
+ WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.model_id = :model_id AND v.owner = x.owner AND v.seq = x.seq)

@@ -1,0 +1,89 @@
+"""Builds an engine from settings: the one place that knows all the parts, the clock and how ids are made."""
+
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from mcp_memory import config as settings
+from mcp_memory.config import Config
+from mcp_memory.embedding import open_embedder
+from mcp_memory.engine import Context, Engine, Limits, Tuning
+from mcp_memory.errors import Invalid
+from mcp_memory.model import Caller
+from mcp_memory.storage import Database, Store
+
+
+def build(config: Config, client: str = "") -> Engine:
+    """An engine on the configured database, brought up to date, with the configured model."""
+    return Engine(
+        Context(
+            store=Store(open_database(config)).open(),
+            embedder=open_embedder(
+                config.embedding_provider,
+                config.embedding_model,
+                config.embedding_dimensions,
+                models_dir=models_dir(config),
+                cache_dir=settings.default_cache_dir(),
+                base_url=config.openai_base_url,
+                api_key=config.openai_api_key,
+            ),
+            clock=now,
+            new_id=new_id,
+            limits=_limits(config),
+            tuning=_tuning(config),
+            caller=Caller(config.space, client),
+        )
+    )
+
+
+def open_database(config: Config) -> Database:
+    if settings.is_postgres(config.url):
+        raise Invalid("PostgreSQL is not supported yet: set DATABASE_URL to sqlite:///…")
+    from mcp_memory.storage.sqlite import SqliteDatabase
+
+    return SqliteDatabase(
+        settings.sqlite_path(config.url), "NORMAL" if config.durability == "normal" else "FULL"
+    )
+
+
+def models_dir(config: Config) -> Path:
+    return Path(config.models_dir).expanduser() if config.models_dir else settings.default_models_dir()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """A UUIDv7: ids sort by the time they were made (RFC 9562)."""
+    milliseconds = time.time_ns() // 1_000_000
+    value = (milliseconds << 80) | int.from_bytes(os.urandom(10))
+    value = (value & ~(0xF << 76)) | (0x7 << 76)
+    value = (value & ~(0x3 << 62)) | (0x2 << 62)
+    digits = f"{value:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _limits(config: Config) -> Limits:
+    return Limits(
+        entities=config.max_entities,
+        observations=config.max_observations,
+        observation_length=config.max_observation_length,
+        query_length=config.max_query_length,
+        content_bytes=config.max_content_bytes,
+    )
+
+
+def _tuning(config: Config) -> Tuning:
+    return Tuning(
+        half_life=timedelta(days=config.confidence_half_life_days),
+        prune_threshold=config.confidence_prune_threshold,
+        prune_limit=config.prune_limit,
+        consolidation_threshold=config.consolidation_threshold,
+        consolidation_interval=config.consolidation_interval,
+        search_limit=config.search_default_limit,
+        min_similarity=config.search_min_similarity,
+        keyword_weight=config.hybrid_keyword_weight,
+        trash=timedelta(days=config.trash_days),
+    )
