@@ -177,10 +177,27 @@ def test_no_snapshot_is_above_its_budget(
     assert cost(text) <= budget
 
 
-def test_letters_are_cheap_digits_dearer_and_other_scripts_dearest() -> None:
+def test_letters_are_cheap_and_all_else_is_dear() -> None:
     assert cost("plain text") == pytest.approx(10 / 3.57)
-    assert cost("8080") == pytest.approx(2.4)
-    assert cost("日本") == 2.0
+    assert cost("8080") == 4
+    assert cost("日本") == 2
+    assert cost("한국") == 4
+
+
+def test_the_models_own_count_has_the_last_word() -> None:
+    texts = [f"start{letter} " + "palabras del usuario " * 60 for letter in "abcdefgh"]
+
+    def strict_count(text: str) -> int:
+        return len(text) // 2
+
+    text = snapshot(node(*texts), [relation("uses", "SQLite")], 200, strict_count)
+    assert 150 <= strict_count(text) <= 200
+    assert all(f"start{letter}" in text for letter in "abcdefgh")
+    assert text.endswith(" | Rel: uses → SQLite")
+
+
+def test_a_count_that_nothing_can_satisfy_ends_in_a_short_text() -> None:
+    assert len(snapshot(node("fact " * 500), [], 100, lambda text: 1000)) < 10
 
 
 def test_a_text_is_shortened_after_a_word() -> None:

@@ -1,7 +1,7 @@
 """The text that stands for an entity when it is embedded, within what the model can read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Node, Relation
 from mcp_memory.text.words import plain_words
@@ -14,15 +14,32 @@ _SEPARATOR, _RELATIONS, _CUT = " | ", " | Rel: ", "…"
 _DEFAULT_STATUSES = {"", ACTIVE, "activo"}
 _ROUNDING = 1e-9  # a share that was reckoned as a sum may come out a little less
 _LETTERS = re.compile(r"[A-Za-z ]+")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
-def snapshot(node: Node, relations: Sequence[Relation], budget: int = BUDGET) -> str:
+def snapshot(
+    node: Node,
+    relations: Sequence[Relation],
+    budget: int = BUDGET,
+    token_count: Callable[[str], int] | None = None,
+) -> str:
     """Name, type, description, observations and active relations, never above the budget of tokens.
 
     Of many observations the first three and the last seven are in, then those of the middle with the
     most varied words that fit. What is too long is shortened, each part giving up what it has beyond
     a fair share, so that nothing at the end is simply cut off.
+
+    `token_count` is the model's own count, if there is one to ask; otherwise `cost` has to do.
     """
+    text = _composed(node, relations, budget)
+    aim = float(budget)
+    while token_count and aim > _OVERHEAD and (count := token_count(text)) > budget:
+        aim *= min(0.9, budget / count)
+        text = _composed(node, relations, aim)
+    return text
+
+
+def _composed(node: Node, relations: Sequence[Relation], budget: float) -> str:
     room = budget - _OVERHEAD
     title = shortened(_title(node.entity), room / 2)
     description = node.entity.description or ""
@@ -43,10 +60,10 @@ def snapshot(node: Node, relations: Sequence[Relation], budget: int = BUDGET) ->
 
 
 def cost(text: str) -> float:
-    """About how many tokens a text has; on the high side for digits, signs and other scripts."""
+    """About how many tokens a text has; a guess that is high for English and low for few languages."""
     others = _LETTERS.sub("", text)
-    plain = (len(text) - len(others)) / _CHARACTERS_PER_TOKEN
-    return plain + sum(0.6 if character < "\u0250" else 1.0 for character in others)
+    hangul = len(_HANGUL.findall(others))  # a syllable is read as its two or three letters
+    return (len(text) - len(others)) / _CHARACTERS_PER_TOKEN + len(others) + hangul
 
 
 def shortened(text: str, limit: float) -> str:
