@@ -13,7 +13,7 @@ import pytest
 from mcp_memory.model import Owner
 from mcp_memory.storage import sqlite_vectors
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.sqlite import SqliteConnection, SqliteDatabase
+from mcp_memory.storage.sqlite import SqliteDatabase
 
 SCHEMA = """
 CREATE TABLE vector (
@@ -26,6 +26,16 @@ CREATE TABLE vector (
     UNIQUE (model_id, owner, seq)
 );
 CREATE INDEX vector_scope ON vector (model_id, owner, space_id);
+CREATE TABLE vector_index (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    model_id     INTEGER NOT NULL,
+    owner        TEXT    NOT NULL,
+    state        TEXT    NOT NULL CHECK (state IN ('building', 'ready', 'unfit')),
+    vector_count INTEGER NOT NULL,
+    bucket_count INTEGER NOT NULL,
+    last_id      INTEGER NOT NULL,
+    UNIQUE (model_id, owner, state)
+);
 CREATE TABLE memory (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
 CREATE TABLE entity (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
 """
@@ -153,24 +163,23 @@ def test_without_the_extension_the_answers_are_the_same(
 ) -> None:
     vectors = unit_vectors(60)
     remember(database, vectors)
-    without = nearest_without_extension(tmp_path / "memory.db", vectors[3], monkeypatch)
+    with closing(plain_database(tmp_path / "memory.db", monkeypatch)) as plain:
+        without = nearest(plain, vectors[3])
     with_extension = nearest(database, vectors[3])
     assert seqs_of(without) == seqs_of(with_extension)
     assert [s for _, s in without] == pytest.approx([s for _, s in with_extension], abs=1e-6)
 
 
-def nearest_without_extension(
-    path: Path, query: npt.NDArray[np.float32], monkeypatch: pytest.MonkeyPatch
-) -> list[tuple[int, float]]:
-    with closing(apsw.Connection(str(path))) as plain:
-        load_without_extension(plain, monkeypatch)
-        return VECTORS.nearest(SqliteConnection(plain), MODEL, "memory", query.tobytes(), 1, EVERYTHING, 5)
+def plain_database(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteDatabase:
+    """A database as seen by a program whose apsw came without vec1."""
 
-
-def load_without_extension(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     def not_included(connection: apsw.Connection, extension: str) -> None:
         raise apsw.sqlite_extra.NotAvailable(extension)
 
     with monkeypatch.context() as patched:
         patched.setattr(apsw.sqlite_extra, "load", not_included)
-        assert sqlite_vectors.load(connection) is False
+        plain = SqliteDatabase(path, "NORMAL")
+        for transaction in (plain.read, plain.write):
+            with transaction() as connection:
+                assert connection.run("SELECT 1 FROM pragma_module_list WHERE name = 'vec1'") == []
+    return plain

@@ -1,0 +1,265 @@
+"""Builds and feeds the approximate indexes over the vectors of a SQLite file.
+
+An index is a virtual table of vec1: vectors sorted into buckets by the centre they are closest to,
+each as a code of one bit a dimension. It is derived, and may be dropped at any time. It holds the
+vectors up to an id; later ones are for the search to compare. Its upkeep happens in short
+transactions, each of which leaves a file that can be searched: it may be killed anywhere, and
+whichever process comes next goes on from there.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mcp_memory.model import Owner
+from mcp_memory.storage.database import Connection, Database
+
+INDEX_FROM = 20_000
+"""Vectors of one owner from which an index pays."""
+
+PROBED_ROWS = 60_000
+"""How many codes a query looks at: all of 60,000, a sixteenth of a million."""
+
+CANDIDATES = 400
+"""How many of those are compared in full, at least."""
+
+BATCH = 500
+"""Vectors taken in by one transaction, so that other writers wait 50 ms at most."""
+
+SAMPLES_PER_BUCKET = 40
+"""How many vectors the centre of a bucket is learned from."""
+
+TRIALS = 20
+LEAST_RECALL = 0.9
+"""What a new index must find of the ten nearest, over all trials, to be put to use."""
+
+# With `wht` at its default, vec1 0.8 puts vectors in wrong buckets.
+_TRAINING = '{{nbucket:{buckets},distance:"cos",quantizer:"bq",wht:false,nthread:1}}'
+
+_VEC1_IS_THERE = "EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'vec1')"
+
+_OURS = "model_id = :model_id AND owner = :owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A row of `vector_index`, which knows one virtual table."""
+
+    id: int
+    state: str
+    vector_count: int
+    bucket_count: int
+    last_id: int
+
+    @property
+    def table(self) -> str:
+        return f"vector_index_{self.id}"
+
+    def profile(self, candidates: int, rows: float = PROBED_ROWS) -> str:
+        """The options of a query that looks at about so many rows."""
+        share = min(1.0, rows / self.vector_count)
+        return f"{{k:{candidates},nprobe:{math.ceil(self.bucket_count * share)}}}"
+
+
+def indexes(connection: Connection, model_id: int, owner: Owner) -> dict[str, Index]:
+    """Those there are, by state; none on a connection without vec1."""
+    rows = connection.run(
+        "SELECT id, state, vector_count, bucket_count, last_id FROM vector_index"
+        f" WHERE {_OURS} AND {_VEC1_IS_THERE}",
+        {"model_id": model_id, "owner": owner},
+    )
+    return {row["state"]: Index(**row) for row in rows}
+
+
+def disown(connection: Connection, index: Index) -> None:
+    """Use this index no more. Its table is dropped when there is time."""
+    connection.change("DELETE FROM vector_index WHERE id = :id", {"id": index.id})
+
+
+def drop_strays(database: Database) -> Iterator[str]:
+    """Drop the indexes that nobody uses: disowned ones, and those whose vectors are all gone."""
+    with database.read() as connection:
+        strays = connection.run(_STRAYS)
+    for stray in strays:
+        with database.write() as connection:
+            _drop(connection, stray["id"])
+        yield f"dropped the vector index {stray['id']}, which had no use"
+
+
+_STRAYS = f"""
+SELECT CAST(substr(name, length('vector_index_') + 1) AS INTEGER) AS id FROM sqlite_schema
+ WHERE name GLOB 'vector_index_[0-9]*' AND sql LIKE 'CREATE VIRTUAL TABLE%'
+   AND {_VEC1_IS_THERE}
+EXCEPT
+SELECT id FROM vector_index i
+ WHERE EXISTS (SELECT 1 FROM vector v WHERE v.model_id = i.model_id AND v.owner = i.owner)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """The care for the index over what one model made for one kind of owner."""
+
+    database: Database
+    model_id: int
+    owner: Owner
+
+    def steps(self) -> Iterator[str]:
+        """Do what its size asks for, one short transaction a step, and say what each did."""
+        ready = self._find("ready")
+        if ready:
+            yield from self._fill(ready)
+        building = self._find("building") or self._begin()
+        if building:
+            yield from self._fill(building)
+            building = self._find("building")
+        if building:
+            yield self._judge(building)
+
+    @property
+    def _key(self) -> dict[str, object]:
+        return {"model_id": self.model_id, "owner": self.owner}
+
+    def _find(self, state: str) -> Index | None:
+        with self.database.read() as connection:
+            return indexes(connection, self.model_id, self.owner).get(state)
+
+    def _begin(self) -> Index | None:
+        """A new index, trained and empty, unless the one there is fits the number of vectors."""
+        with self.database.read() as connection:
+            count = self._count(connection)
+            known = indexes(connection, self.model_id, self.owner).values()
+            if count < INDEX_FROM or any(
+                index.vector_count / 2 < count < index.vector_count * 2 for index in known
+            ):
+                return None
+            trained = self._train(connection, math.isqrt(count))
+        with self.database.write() as connection:
+            if "building" not in indexes(connection, self.model_id, self.owner):
+                self._create(connection, count, trained)
+        return self._find("building")
+
+    def _count(self, connection: Connection) -> int:
+        """How many vectors an index would hold: none on a connection that cannot have one."""
+        [row] = connection.run(
+            f"SELECT count(*) AS count FROM vector WHERE {_OURS} AND {_VEC1_IS_THERE}", self._key
+        )
+        return int(row["count"])
+
+    def _train(self, connection: Connection, buckets: int) -> bytes:
+        sample = f"SELECT id FROM vector WHERE {_OURS} ORDER BY random() LIMIT :sample"
+        [row] = connection.run(
+            f"SELECT vec1_train(embedding, :training) AS trained FROM vector WHERE id IN ({sample})",
+            {
+                **self._key,
+                "training": _TRAINING.format(buckets=buckets),
+                "sample": buckets * SAMPLES_PER_BUCKET,
+            },
+        )
+        trained: bytes = row["trained"]
+        return trained
+
+    def _create(self, connection: Connection, count: int, trained: bytes) -> None:
+        [row] = connection.run(
+            "INSERT INTO vector_index (model_id, owner, state, vector_count, bucket_count, last_id)"
+            " VALUES (:model_id, :owner, 'building', :count, :buckets, 0) RETURNING id",
+            {**self._key, "count": count, "buckets": math.isqrt(count)},
+        )
+        connection.change(f"CREATE VIRTUAL TABLE vector_index_{row['id']} USING vec1(vector, space_id)")
+        connection.change(
+            f"INSERT INTO vector_index_{row['id']} (cmd, arg) VALUES ('rebuild', :trained)",
+            {"trained": trained},
+        )
+
+    def _fill(self, index: Index) -> Iterator[str]:
+        while (last_id := self._take_batch(index)) is not None:
+            yield f"the vector index {index.id} of {self.owner} holds vectors up to {last_id}"
+
+    def _take_batch(self, index: Index) -> int | None:
+        """The id up to which the index now holds all; None when less than a batch was left to take."""
+        with self.database.write() as connection:
+            # Read again under the lock: another process may feed the same index, or have dropped it.
+            current = indexes(connection, self.model_id, self.owner).get(index.state)
+            [row] = connection.run("SELECT max(id) AS newest FROM vector")
+            if current is None or current.id != index.id or (row["newest"] or 0) - current.last_id < BATCH:
+                return None
+            # NOT INDEXED: in the order of ids, across the spaces.
+            later = f"FROM vector NOT INDEXED WHERE {_OURS} AND id > :after"
+            params = {**self._key, "after": current.last_id, "batch": BATCH}
+            rows = connection.run(f"SELECT id {later} ORDER BY id LIMIT :batch", params)
+            last_id: int = rows[-1]["id"] if len(rows) == BATCH else row["newest"]
+            connection.change(
+                f"INSERT INTO {index.table} (rowid, vector, space_id)"
+                f" SELECT id, embedding, space_id {later} ORDER BY id LIMIT :batch",
+                params,
+            )
+            connection.change(
+                "UPDATE vector_index SET last_id = :last_id WHERE id = :id",
+                {"last_id": last_id, "id": index.id},
+            )
+            return last_id
+
+    def _judge(self, index: Index) -> str:
+        """Put a full index to use in place of the one before, or throw it away if it finds too little."""
+        with self.database.read() as connection:
+            fault = self._fault(connection, index)
+        state = "unfit" if fault else "ready"
+        with self.database.write() as connection:
+            known = indexes(connection, self.model_id, self.owner)
+            if known.get("building") != index:
+                return f"another process went on with the vector index {index.id} of {self.owner}"
+            for old in known.values():
+                if old.state in ("unfit", state):
+                    _drop(connection, old.id)
+            if fault:
+                connection.change(f"DROP TABLE {index.table}")
+            connection.change(
+                "UPDATE vector_index SET state = :state WHERE id = :id", {"state": state, "id": index.id}
+            )
+        return f"the vector index {index.id} of {self.owner} is {state}" + (f": {fault}" if fault else "")
+
+    def _fault(self, connection: Connection, index: Index) -> str | None:
+        [row] = connection.run(f"PRAGMA integrity_check({index.table})")
+        if row["integrity_check"] != "ok":
+            return str(row["integrity_check"])
+        recall = self._recall(connection, index)
+        return f"it finds {recall:.0%} of the nearest" if recall < LEAST_RECALL else None
+
+    def _recall(self, connection: Connection, index: Index) -> float:
+        """The part of the ten nearest that it finds, for vectors picked at random."""
+        trials = connection.run(
+            "SELECT embedding FROM vector WHERE id IN"
+            f" (SELECT id FROM vector WHERE {_OURS} AND id <= :last_id ORDER BY random() LIMIT {TRIALS})",
+            {**self._key, "last_id": index.last_id},
+        )
+        nearest = found = 0
+        for trial in trials:
+            params = {
+                **self._key,
+                "query": trial["embedding"],
+                "last_id": index.last_id,
+                "profile": index.profile(CANDIDATES),
+            }
+            truth = _distances(connection, f"vector v WHERE {_OURS} AND v.id <= :last_id", params)
+            probed = _distances(
+                connection,
+                f"{index.table}(:query, :profile) near CROSS JOIN vector v ON v.id = near.rowid",
+                params,
+            )
+            nearest += len(truth)
+            # By distance: of equal vectors any will do.
+            found += sum(distance <= truth[-1] + 1e-6 for distance in probed)
+        return found / nearest
+
+
+def _distances(connection: Connection, source: str, params: Mapping[str, object]) -> list[float]:
+    rows = connection.run(
+        f"SELECT vec1_cos_distance(v.embedding, :query) AS distance FROM {source} ORDER BY distance LIMIT 10",
+        params,
+    )
+    return [row["distance"] for row in rows]
+
+
+def _drop(connection: Connection, id: int) -> None:
+    connection.change(f"DROP TABLE IF EXISTS vector_index_{id}")
+    connection.change("DELETE FROM vector_index WHERE id = :id", {"id": id})
