@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
-from mcp_memory.engine.observing import observe, release
+from mcp_memory.engine.observing import mention, observe, release
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.model import GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
 from mcp_memory.storage import Transaction
@@ -126,6 +126,35 @@ class KnowledgeGraph(Topic):
             self._touch(tx, entity, bool(added))
             return tx.entities.nodes([entity])[0]
 
+    def add_to_each(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
+        """Add observations to several entities; by entity, those it did not have. All of them, or none."""
+        at_most(len(wanted), self._context.limits.entities, "entities")
+        for name, texts in wanted:
+            self._check_observations(name, texts)
+        added: list[tuple[str, list[str]]] = []
+        with self._context.writing() as tx:
+            for name, texts in wanted:
+                entity = tx.entities.get(name)
+                new = observe(tx, entity, texts, self._context.new_id)
+                self._touch(tx, entity, bool(new))
+                added.append((name, [memory.content for memory in new]))
+        return added
+
+    def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
+        """Take observations off several entities: how many from each, and which entities were not found."""
+        deleted: list[tuple[str, int]] = []
+        missing: list[str] = []
+        with self._context.writing() as tx:
+            for name, texts in unwanted:
+                entity = tx.entities.find_named(name)
+                if entity is None:
+                    missing.append(name)
+                    continue
+                removed = unobserve(tx, entity, texts)
+                self._touch(tx, entity, removed > 0)
+                deleted.append((name, removed))
+        return Deleted(tuple(deleted), tuple(missing))
+
     def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> Deleted:
         """Take entities away with their relations and observations.
 
@@ -192,7 +221,7 @@ class KnowledgeGraph(Topic):
         superseded: bool = False,
         record: bool = True,
     ) -> Graph:
-        """Entities by exact name, in the order asked for, each once, with every relation that touches them."""
+        """Entities by exact name, each once in the order asked for, with every relation that touches them."""
         at_most(len(names), max(self._context.limits.entities, 1), "names")
         with self._context.reading() as tx:
             found = tx.entities.named(names)
@@ -310,7 +339,7 @@ class KnowledgeGraph(Topic):
         ends = [tx.entities.find_named(name) for name in (wanted.source, wanted.target)]
         if wanted.make_ends:
             ends = [
-                end or self._mention(tx, name)
+                end or mention(tx, name, self._context.new_id)
                 for end, name in zip(ends, (wanted.source, wanted.target), strict=True)
             ]
             if wanted.source == wanted.target:
@@ -357,14 +386,6 @@ class KnowledgeGraph(Topic):
         changed = tx.relations.change(relation, **changes)
         tx.journal.record("relation_updated", relation.id, id=relation.id, changes=changes)
         return changed
-
-    def _mention(self, tx: Transaction, name: str) -> Entity:
-        found = tx.entities.find_named(name)
-        if found is not None:
-            return found
-        entity = tx.entities.add(id=self._context.new_id(), name=name, type=UNKNOWN_TYPE)
-        tx.journal.record("entity_created", entity.id, id=entity.id, name=name, type=UNKNOWN_TYPE)
-        return entity
 
     def _delete_relation(self, tx: Transaction, triple: Triple) -> str | None:
         """What stood in the way, if anything did."""
