@@ -9,6 +9,7 @@ from mcp_memory import config as settings
 from mcp_memory.config import Config
 from mcp_memory.embedding import open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
+from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
@@ -33,6 +34,7 @@ def build(config: Config, client: str = "") -> Engine:
             limits=_limits(config),
             tuning=_tuning(config),
             caller=Caller(config.space, client),
+            memory_file=memory_file(config),
         )
     )
 
@@ -49,6 +51,13 @@ def open_database(config: Config) -> Database:
 
 def models_dir(config: Config) -> Path:
     return Path(config.models_dir).expanduser() if config.models_dir else settings.default_models_dir()
+
+
+def memory_file(config: Config) -> MemoryFile | None:
+    """Only for the tool set that promises it: other tools do not know of the file."""
+    if not config.memory_file_path or "anthropic" not in config.tool_sets:
+        return None
+    return MemoryFile(Path(config.memory_file_path).expanduser(), now)
 
 
 def now() -> datetime:

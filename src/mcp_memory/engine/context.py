@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
@@ -47,6 +48,8 @@ class Context:
     limits: Limits = field(default_factory=Limits)
     tuning: Tuning = field(default_factory=Tuning)
     caller: Caller = field(default_factory=Caller)
+    memory_file: MemoryFile | None = None
+    """Shared with Anthropic's memory server, when asked for."""
 
     def record_use(self, entities: Sequence[int]) -> None:
         """Reading is use. That it could not be noted is no reason to fail a read."""

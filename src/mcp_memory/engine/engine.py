@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from mcp_memory.engine.context import Context
+from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
 from mcp_memory.engine.indexing import Indexing
@@ -31,6 +32,10 @@ class Engine:
     @cached_property
     def entities(self) -> EntitySearch:
         return EntitySearch(self._context)
+
+    @cached_property
+    def drop_in(self) -> DropIn:
+        return DropIn(self._context)
 
     @cached_property
     def indexing(self) -> Indexing:

@@ -191,5 +191,10 @@ class Starter:
                 message_handler=note,
                 read_timeout_seconds=PATIENCE,
             )
-            with self.portal.wrap_async_context_manager(client):
+            connection = self.portal.wrap_async_context_manager(client)
+            connection.__enter__()
+            try:
                 yield Graph(self.portal, client, self.memory_file, stderr_file, updates)
+            finally:
+                # Not told of a failing test, which it would wrap in groups of exceptions.
+                connection.__exit__(None, None, None)
