@@ -210,13 +210,13 @@ CREATE INDEX pending_space ON pending (space_id, owner, seq);
 -- Fed with words that text/words.py has already cut, folded and stemmed: the same
 -- words on both engines. `space` holds one token, so a search stays inside its space.
 CREATE VIRTUAL TABLE memory_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, detail = 'column', tokenize = 'ascii'
+    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE entity_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, detail = 'column', tokenize = 'ascii'
+    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE reflection_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, detail = 'column', tokenize = 'ascii'
+    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
 CREATE TABLE entity_access (
