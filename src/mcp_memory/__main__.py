@@ -2,4 +2,4 @@
 
 from mcp_memory.cli import main
 
-main()
+main(prog_name="mcp-memory")

@@ -1,30 +1,115 @@
-"""Commands for people."""
+"""Commands for people; without one, an MCP server on standard input and output.
 
-from typing import TYPE_CHECKING
+The server must answer within moments of its start. So this module imports nothing that is heavy, and
+each command lives in a module of its own that is imported when the command is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-from mcp_memory import config as settings
+from mcp_memory import __version__
+from mcp_memory.cli.lazy import LazyGroup
+from mcp_memory.cli.session import Session
+from mcp_memory.config import LOG_LEVELS
 from mcp_memory.errors import MemoryServerError
 
-if TYPE_CHECKING:
-    from mcp_memory.engine import Engine
+# A new command is one line here: its name, and `module:attribute` of a click command or group.
+# It takes the session with `@click.pass_obj`, makes one call to `session.engine`, and prints through
+# `cli.output`; with `@json_option` where it shows something. Errors are turned into sentences here.
+COMMANDS = {
+    "entities": "mcp_memory.cli.entities:entities",
+    "observations": "mcp_memory.cli.observations:observations",
+    "relations": "mcp_memory.cli.relations:relations",
+    "search": "mcp_memory.cli.search:search",
+    "graph": "mcp_memory.cli.search:graph",
+    "import": "mcp_memory.cli.transfer:import_",
+    "export": "mcp_memory.cli.transfer:export",
+    "spaces": "mcp_memory.cli.spaces:spaces",
+    "info": "mcp_memory.cli.info:info",
+    "doctor": "mcp_memory.cli.doctor:doctor",
+    "settings": "mcp_memory.cli.settings:settings",
+    "model": "mcp_memory.cli.model:model",
+    "reembed": "mcp_memory.cli.reembed:reembed",
+}
+
+log = logging.getLogger(__name__)
 
 
-@click.command()
-@click.option("--tools", help="Tool sets to offer.")
-def main(tools: str | None) -> None:
-    """Serve one assistant over standard input and output."""
-    try:
-        config = settings.load({"tools": tools})
-    except MemoryServerError as error:
-        raise click.ClickException(str(error)) from error
+EXIT_CODES = {"invalid": 2, "unavailable": 3}
+"""By the code of the error; 1 for any other."""
+
+
+class Program(LazyGroup):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click knows what to say
+        except MemoryServerError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(EXIT_CODES.get(error.code, 1))
+        except Exception as error:
+            log.debug("unexpected", exc_info=True)
+            click.echo(
+                f"Error: mcp-memory failed unexpectedly ({type(error).__name__}: {error}). Run the same with "
+                "--log-level debug to see where, or look for trouble with `mcp-memory doctor`.",
+                err=True,
+            )
+            ctx.exit(1)
+
+
+@click.group(
+    cls=Program,
+    places=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--database", metavar="URL", help="Where memories live, e.g. sqlite:////home/me/memory.db.")
+@click.option("--space", metavar="NAME", help="Which space to work in.")
+@click.option("--tools", metavar="NAMES", help="Tool sets that the server offers, separated by commas.")
+@click.option(
+    "--config", "file", metavar="FILE", type=click.Path(path_type=Path), help="A settings file (TOML)."
+)
+@click.option("--log-level", type=click.Choice(LOG_LEVELS), help="How much is logged, to standard error.")
+@click.version_option(__version__, prog_name="mcp-memory")
+@click.pass_context
+def main(
+    ctx: click.Context,
+    database: str | None,
+    space: str | None,
+    tools: str | None,
+    file: Path | None,
+    log_level: str | None,
+) -> None:
+    """One long-term memory for every AI assistant.
+
+    Without a command, serves an assistant over MCP on standard input and output.
+    """
+    flags = {"database_url": database, "space": space, "tools": tools, "log_level": log_level}
+    session = Session(flags, file)
+    ctx.obj = session
+    ctx.call_on_close(session.close)
+    _log_at(log_level or "warning")
+    if ctx.invoked_subcommand is None:
+        _serve(session)
+
+
+def _serve(session: Session) -> None:
+    config = session.config
+    _log_at(config.log_level)
     from mcp_memory.server.mcp.sets import tool_sets
     from mcp_memory.server.mcp.stdio import serve
 
-    def build_engine() -> "Engine":
-        from mcp_memory.wiring import build
+    serve(tool_sets(config.tool_sets), session.build_engine, workers=config.workers, space=config.space)
 
-        return build(config)
 
-    serve(tool_sets(config.tool_sets), build_engine, workers=config.workers, space=config.space)
+def _log_at(level: str) -> None:
+    """Ours as asked for; of other people's libraries only what is wrong."""
+    logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("mcp_memory").setLevel(level.upper())

@@ -1,0 +1,93 @@
+"""How commands show things: tables on a terminal, tabs in a pipe, JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+# A stored text must not be able to move the cursor or change colours.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def json_option(command: Decorated) -> Decorated:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def limit_option(default: int) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--limit", type=click.IntRange(1, 10_000), default=default, show_default=True, help="At most so many."
+    )
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return value
+
+
+def printable(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.astimezone().strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
+
+
+def say(text: str) -> None:
+    """A sentence about what was done."""
+    click.echo(printable(text))
+
+
+def note(text: str) -> None:
+    """A remark that is not part of the answer."""
+    click.echo(printable(text), err=True)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "Nothing.") -> None:
+    shown = [[printable(cell) for cell in row] for row in rows]
+    if not shown:
+        note(empty)
+    elif sys.stdout.isatty():
+        _rich_table(headings, shown)
+    else:
+        for row in (headings, *shown):
+            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+
+
+def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console().print(drawn)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 entity`, `1,200 entities`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
