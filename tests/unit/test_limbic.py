@@ -14,6 +14,7 @@ from mcp_memory.ranking.limbic import (
     rank,
     temporal_factor,
     togetherness,
+    weighed,
 )
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -38,6 +39,7 @@ def candidate(
     used: Usage | None = None,
     status: str = "",
     metadata_share: float = 0.0,
+    identifiers: float = 0.0,
 ) -> Candidate:
     return Candidate(
         key=key,
@@ -46,6 +48,7 @@ def candidate(
         words=words,
         status=status,
         metadata_share=metadata_share,
+        identifiers=identifiers,
     )
 
 
@@ -142,6 +145,25 @@ def test_an_exact_identifier_comes_before_popular_look_alikes() -> None:
     wanted = candidate(1, 0.70, 1.0, usage(1, age=timedelta(days=2000)))
     alike = [candidate(key, 0.72, 0.1, usage(500, degree=15, days=90)) for key in range(2, 12)]
     assert order([*alike, wanted], unrelated=0.2)[0] == 1
+
+
+def test_an_identifier_counts_as_much_as_all_other_evidence() -> None:
+    found = [candidate(1, 0.5, 1.0, identifiers=1.0), candidate(2, 0.7, 0.5), candidate(3, identifiers=0.5)]
+    assert evidence(found) == pytest.approx([(0.7 + 1) / 2, 0.62 / 2, 0.25])
+
+
+def test_an_identifier_outweighs_any_likeness_and_any_use() -> None:
+    wanted = candidate(1, None, 0.6, usage(0, age=timedelta(days=2000)), identifiers=1.0)
+    alike = [candidate(key, 0.99, 0.5, usage(500, degree=15, days=90)) for key in range(2, 12)]
+    assert order([*alike, wanted], unrelated=0.75)[0] == 1
+
+
+def test_factors_that_were_kept_can_be_weighed_again() -> None:
+    found = [candidate(1, 0.62), candidate(2, 0.60, used=usage(9))]
+    ranked = rank(found, [], NOW)
+    without_use = LimbicWeights(beta_sal=0.0)
+    assert weighed(ranked, without_use) == rank(found, [], NOW, without_use)
+    assert [item.key for item in weighed(ranked, without_use)] == [1, 2]
 
 
 def test_popularity_does_not_lift_the_unrelated_under_a_model_with_close_cosines() -> None:

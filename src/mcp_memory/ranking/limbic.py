@@ -69,6 +69,8 @@ class Candidate:
     cosine: float | None = None
     words: float | None = None
     """The keyword score on a scale of 0 to 1."""
+    identifiers: float = 0.0
+    """Which part of the query's identifiers (INV-21047) it holds."""
     status: str = ""
     metadata_share: float = 0.0
     """Which part of its active observations has the kind `metadata`."""
@@ -97,6 +99,11 @@ class Scored:
     temporal_factor: float
     cooc_boost: float
 
+    @property
+    def relevance(self) -> float:
+        """What use may not turn round."""
+        return self.base * self.deboost
+
 
 def rank(
     candidates: Sequence[Candidate],
@@ -115,13 +122,20 @@ def rank(
     bases = evidence(candidates, unrelated, alpha)
     importances = importance([candidate.usage for candidate in candidates], weights)
     together = togetherness(candidates, co_occurrences, now, weights)
-    scored = [
-        _scored(candidate, base, important, together[candidate.key], now, weights)
-        for candidate, base, important in zip(candidates, bases, importances, strict=True)
-    ]
-    relevances = {item.key: item.base * item.deboost for item in scored}
-    scores = guarded({item.key: item.score for item in scored}, relevances)
-    ordered = sorted(scored, key=lambda item: (-scores[item.key], -relevances[item.key]))
+    return weighed(
+        [
+            _unweighed(candidate, base, important, together[candidate.key], now, weights)
+            for candidate, base, important in zip(candidates, bases, importances, strict=True)
+        ],
+        weights,
+    )
+
+
+def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
+    """The same factors under these weights, best first; equals by relevance, then as they came."""
+    relevances = {item.key: item.relevance for item in factors}
+    scores = guarded({item.key: item.relevance * _boost(item, weights) for item in factors}, relevances)
+    ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
     return [replace(item, score=scores[item.key]) for item in ordered]
 
 
@@ -129,16 +143,13 @@ def evidence(candidates: Sequence[Candidate], unrelated: float = 0.0, alpha: flo
     """How well words and meaning together say that each candidate answers the query, from 0 to 1.
 
     When no candidate has a cosine (no model), or none was found by words, the other kind counts whole.
+    An identifier that was asked for counts as much as all the rest, once somebody holds it: to words
+    and meaning, look-alikes of an invoice are nearly that invoice.
     """
-    if all(candidate.cosine is None for candidate in candidates):
-        return [candidate.words or 0.0 for candidate in candidates]
-    meanings = [calibrated(candidate.cosine or 0.0, unrelated) for candidate in candidates]
-    if not any(candidate.words for candidate in candidates):
-        return meanings
-    return [
-        alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
-        for candidate, meaning in zip(candidates, meanings, strict=True)
-    ]
+    fused = _fused(candidates, unrelated, alpha)
+    if not any(candidate.identifiers for candidate in candidates):
+        return fused
+    return [(base + candidate.identifiers) / 2 for candidate, base in zip(candidates, fused, strict=True)]
 
 
 def importance(usages: Sequence[Usage], weights: LimbicWeights) -> list[float]:
@@ -215,7 +226,19 @@ def _consolidation(days: int, most_days: int, weights: LimbicWeights) -> float:
     return 1.0 if most_days <= 1 else 1 + weights.alpha_cons * _log_share(days, most_days)
 
 
-def _scored(
+def _fused(candidates: Sequence[Candidate], unrelated: float, alpha: float) -> list[float]:
+    if all(candidate.cosine is None for candidate in candidates):
+        return [candidate.words or 0.0 for candidate in candidates]
+    meanings = [calibrated(candidate.cosine or 0.0, unrelated) for candidate in candidates]
+    if not any(candidate.words for candidate in candidates):
+        return meanings
+    return [
+        alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
+        for candidate, meaning in zip(candidates, meanings, strict=True)
+    ]
+
+
+def _unweighed(
     candidate: Candidate,
     base: float,
     important: float,
@@ -224,15 +247,17 @@ def _scored(
     weights: LimbicWeights,
 ) -> Scored:
     usage = candidate.usage
-    temporal = temporal_factor(usage.last_access_at or usage.created_at, now, weights)
-    factor = deboost(candidate)
-    boost = (1 + weights.beta_sal * important) * temporal * (1 + weights.gamma * together)
     return Scored(
         key=candidate.key,
-        score=base * factor * boost,
+        score=base,
         base=base,
-        deboost=factor,
+        deboost=deboost(candidate),
         importance=important,
-        temporal_factor=temporal,
+        temporal_factor=temporal_factor(usage.last_access_at or usage.created_at, now, weights),
         cooc_boost=together,
     )
+
+
+def _boost(item: Scored, weights: LimbicWeights) -> float:
+    salience = 1 + weights.beta_sal * item.importance
+    return salience * item.temporal_factor * (1 + weights.gamma * item.cooc_boost)

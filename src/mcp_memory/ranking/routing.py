@@ -57,7 +57,7 @@ def routed(scored: Sequence[Scored], strategy: Strategy) -> dict[int, float]:
     if strategy not in _BLENDS:
         return best_first(limbic)
     relevance_weight, limbic_weight = _BLENDS[strategy]
-    relevances = {item.key: item.base * item.deboost for item in scored}
+    relevances = {item.key: item.relevance for item in scored}
     normalised = min_max(limbic)
     blended = {
         key: relevance_weight * relevances[key] + limbic_weight * normalised[key] for key in relevances
