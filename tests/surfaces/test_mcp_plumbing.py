@@ -45,11 +45,15 @@ class Seen(TypedDict):
 class Engine:
     """Stands for the real one: the plumbing only passes it on."""
 
-    def close(self) -> None: ...
+    def __init__(self, client: str = "") -> None:
+        self.client = client
+
+    def acting_for(self, caller: Caller) -> "Engine":
+        return Engine(caller.client)
 
 
 @tool(title="Count Pages", annotations=READS)
-def count_pages(engine: object, caller: Caller, shelf: Shelf) -> Counted:
+def count_pages(engine: Engine, shelf: Shelf) -> Counted:
     """Count the pages of a shelf.
 
     Not for books.
@@ -58,27 +62,27 @@ def count_pages(engine: object, caller: Caller, shelf: Shelf) -> Counted:
 
 
 @tool(title="Look", annotations=READS)
-def look(engine: object, caller: Caller) -> Seen:
+def look(engine: Engine) -> Seen:
     """Say who looks."""
-    return {"client": caller.client, "thread": threading.current_thread().name}
+    return {"client": engine.client, "thread": threading.current_thread().name}
 
 
 @tool(title="Lose", annotations=ADDS)
-def lose(engine: object, caller: Caller) -> Seen:
+def lose(engine: Engine) -> Seen:
     """Find nothing."""
     raise NotFound("no such page; list_pages shows them")
 
 
 @tool(title="Break", annotations=ADDS)
-def break_down(engine: object, caller: Caller) -> Seen:
+def break_down(engine: Engine) -> Seen:
     """Fall over."""
     raise ZeroDivisionError("the secret reason")
 
 
 @tool(title="Write", annotations=ADDS)
-def write(engine: object, caller: Caller) -> Seen:
+def write(engine: Engine) -> Seen:
     """Change something."""
-    return {"client": caller.client, "thread": ""}
+    return {"client": engine.client, "thread": ""}
 
 
 SHELF = Resource(
@@ -87,7 +91,7 @@ SHELF = Resource(
     title="Shelf",
     description="The shelf.",
     mime_type="text/plain",
-    read=lambda engine, caller: "a b c",
+    read=lambda engine: "a b c",
 )
 LIBRARY = ToolSet(
     name="library",
@@ -167,7 +171,7 @@ def test_output_schemas_say_where_null_may_stand() -> None:
 
 
 def test_an_answer_that_is_no_object_cannot_be_declared() -> None:
-    def texts(engine: object, caller: Caller) -> list[str]:
+    def texts(engine: Engine) -> list[str]:
         raise NotImplementedError
 
     with pytest.raises(TypeError, match="must answer with an object"):

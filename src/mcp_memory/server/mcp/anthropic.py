@@ -214,13 +214,11 @@ def _tool(
         annotations=annotations,
         input_schema={"$schema": DIALECT, **takes},
         output_schema={"$schema": DIALECT, **_closed(gives)},
-        run=lambda engine, caller, arguments: body(
-            engine.acting_for(caller), _validated(name, takes, arguments)
-        ),
+        run=lambda engine, arguments: body(engine, _validated(name, takes, arguments)),
     )
 
 
-_TOOLS = (
+_NINE = (
     _tool(
         "create_entities",
         "Add new entities, with what is known about them, to the knowledge graph. An entity whose name is "
@@ -318,9 +316,9 @@ def _refuse(error: MemoryServerError) -> types.CallToolResult:
     return failed(str(error))
 
 
-ANTHROPIC = ToolSet(
+TOOLS = ToolSet(
     name="anthropic",
-    tools=_TOOLS,
+    tools=_NINE,
     resources=(
         Resource(
             uri="memory://knowledge-graph",
@@ -328,7 +326,7 @@ ANTHROPIC = ToolSet(
             title="Knowledge Graph",
             description="Everything in the knowledge graph: all entities and all relations.",
             mime_type="application/json",
-            read=lambda engine, caller: _json(_graph(engine.acting_for(caller).drop_in.read())),
+            read=lambda engine: _json(_graph(engine.drop_in.read())),
         ),
     ),
     server_name="memory-server",

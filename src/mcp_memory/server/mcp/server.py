@@ -108,7 +108,7 @@ class Desk:
         self, tool: Tool, tool_set: ToolSet, caller: Caller, arguments: dict[str, Any]
     ) -> types.CallToolResult:
         try:
-            return tool.run(self.engine(), caller, arguments)
+            return tool.run(self.engine().acting_for(caller), arguments)
         except MemoryServerError as error:
             return tool_set.refuse(error)
         except Exception:
@@ -117,7 +117,7 @@ class Desk:
 
     def _read(self, resource: Resource, caller: Caller) -> str:
         try:
-            return resource.read(self.engine(), caller)
+            return resource.read(self.engine().acting_for(caller))
         except MemoryServerError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 

@@ -12,7 +12,6 @@ import mcp_types as types
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from mcp_memory.errors import MemoryServerError
-from mcp_memory.model import Caller
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.schema import Json
 
@@ -37,7 +36,7 @@ ADDS = _hints()
 CHANGES = _hints(idempotent=True)
 DELETES = _hints(destructive=True, idempotent=True)
 
-Run = Callable[["Engine", Caller, Mapping[str, Any]], types.CallToolResult]
+Run = Callable[["Engine", Mapping[str, Any]], types.CallToolResult]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class Tool:
     input_schema: Json
     output_schema: Json
     run: Run
-    """May block, and may raise a `MemoryServerError`."""
+    """Takes an engine that acts for the caller. May block, and may raise a `MemoryServerError`."""
 
     @property
     def only_reads(self) -> bool:
@@ -76,7 +75,7 @@ class Resource:
     title: str
     description: str
     mime_type: str
-    read: Callable[[Engine, Caller], str]
+    read: Callable[[Engine], str]
 
     def listed(self) -> types.Resource:
         return types.Resource(
@@ -133,7 +132,7 @@ class NoArguments(Arguments):
 
 
 Body = Callable[..., Any]
-"""`(engine, caller, arguments) -> answer`, or without arguments: parse, one call, render."""
+"""`(engine, arguments) -> answer`, or without arguments: parse, one call, render."""
 
 
 def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
@@ -145,15 +144,15 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
 
     def declared(body: Body) -> Tool:
         # The engine is only named: importing it here would load storage before the first call.
-        hints = get_type_hints(body, localns={"Engine": object, "Caller": Caller}, include_extras=True)
-        _, _, *rest = inspect.signature(body).parameters
+        hints = get_type_hints(body, localns={"Engine": object}, include_extras=True)
+        _, *rest = inspect.signature(body).parameters
         taken: TypeAdapter[Any] = TypeAdapter(hints[rest[0]] if rest else NoArguments)
         given: TypeAdapter[Any] = TypeAdapter(hints["return"])
         takes = schema.input_schema(taken)
 
-        def run(engine: Engine, caller: Caller, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        def run(engine: Engine, arguments: Mapping[str, Any]) -> types.CallToolResult:
             accepted = schema.validated(taken, takes, arguments)
-            value = body(engine, caller, accepted) if rest else body(engine, caller)
+            value = body(engine, accepted) if rest else body(engine)
             return answer(given.dump_python(value, mode="json", by_alias=True))
 
         return Tool(
