@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.embedding import Embedder, NoModel, Purpose
 from mcp_memory.engine.context import Topic
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller, EmbeddingModel, Owner, Pending, Relation
@@ -39,8 +39,8 @@ class ByWordsOnly:
 
 
 class Indexing(Topic):
-    def meaning(self, query: str, owner: Owner) -> Meaning | ByWordsOnly:
-        """The query as a vector, once everything just written can be found by it."""
+    def meaning(self, text: str, owner: Owner, purpose: Purpose = "query") -> Meaning | ByWordsOnly:
+        """The text as a vector, once everything just written can be found by it."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason)
@@ -50,7 +50,7 @@ class Indexing(Topic):
             if model is None:
                 return ByWordsOnly(self._mismatch(embedder))
             return Meaning(
-                model, embedder.embed([query], "query")[0].tobytes(), embedder.card.unrelated_cosine
+                model, embedder.embed([text], purpose)[0].tobytes(), embedder.card.unrelated_cosine
             )
         except Unavailable as error:
             return ByWordsOnly(str(error))

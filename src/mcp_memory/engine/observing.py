@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, Entity, Memory
+from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory
 from mcp_memory.storage import Transaction
 
 NewId = Callable[[], str]
@@ -75,3 +75,13 @@ def release(tx: Transaction, memories: Sequence[Memory]) -> list[Memory]:
         tx.memories.remove(memory)
         tx.journal.record("memory_deleted", memory.id, id=memory.id)
     return released
+
+
+def mention(tx: Transaction, name: str, new_id: NewId) -> Entity:
+    """The entity of that name; one that nobody has described yet becomes a placeholder."""
+    found = tx.entities.find_named(name)
+    if found is not None:
+        return found
+    entity = tx.entities.add(id=new_id(), name=name, type=UNKNOWN_TYPE)
+    tx.journal.record("entity_created", entity.id, id=entity.id, name=name, type=UNKNOWN_TYPE)
+    return entity

@@ -101,7 +101,17 @@ class Deriving:
         # snapshot changes by degrees, so its old vector serves until then.
         if owner != "entity":
             self._remove_vectors(owner, wanted)
-        self._scope.change_many("add_pending", ({"owner": owner, "seq": seq} for seq in wanted))
+        waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
+        self._scope.change_many("add_pending", ({"owner": owner, "seq": seq} for seq in waiting))
+
+    def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:
+        if (owner, seq) not in self._scope.vectors_at_hand:
+            return False
+        model_id, vector = self._scope.vectors_at_hand[owner, seq]
+        scope = self._scope
+        scope.database.vectors.put(scope.connection, model_id, owner, [(seq, scope.space_id, vector)])
+        scope.change("remove_pending", owner=owner, seq=seq)
+        return True
 
     def _remove_vectors(self, owner: Owner, seqs: list[int]) -> None:
         for model in self._scope.run("embedding_models"):

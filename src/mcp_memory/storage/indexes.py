@@ -109,6 +109,11 @@ class Indexes:
             kept.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
         return self._put(model, kept)
 
+    def supply(self, model: EmbeddingModel, owner: Owner, seq: int, vector: bytes) -> None:
+        """Hand over the vector of a text that this transaction writes, so that it need not wait for one."""
+        if self.models().get("active") == model:
+            self._scope.vectors_at_hand[owner, seq] = (model.id, vector)
+
     def drop_pending(self, pending: Pending) -> None:
         """Its owner is gone."""
         self._scope.change("remove_pending", owner=pending.owner, seq=pending.seq)

@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.rows import Rows
@@ -22,6 +23,8 @@ class Scope:
         self.space_id = space_id
         self.rows = rows
         self.at = at
+        self.vectors_at_hand: dict[tuple[Owner, int], tuple[int, bytes]] = {}
+        """By owner and number: a model and the vector it made of the text that this transaction writes."""
         self._queries = queries.load()
 
     def run(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> list[Row]:
