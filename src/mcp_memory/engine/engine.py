@@ -8,6 +8,7 @@ from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
 from mcp_memory.engine.indexing import Indexing
+from mcp_memory.engine.inventory import Inventory
 from mcp_memory.model import Caller
 
 
@@ -40,6 +41,10 @@ class Engine:
     @cached_property
     def indexing(self) -> Indexing:
         return Indexing(self._context)
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        return Inventory(self._context)
 
     def close(self) -> None:
         self._context.store.close()

@@ -1,0 +1,115 @@
+"""Commands on entities."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, table
+from mcp_memory.cli.rendering import entity_json, graph_json, node_json, print_nodes, print_relations
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.errors import NotFound
+
+
+@click.group()
+def entities() -> None:
+    """List, show, create and delete entities."""
+
+
+@entities.command("list")
+@click.option("--type", help="Only of this type.")
+@click.option("--status", help="Only with this status.")
+@limit_option(50)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@json_option
+@click.pass_obj
+def list_(
+    session: Session, type: str | None, status: str | None, limit: int, offset: int, as_json: bool
+) -> None:
+    """List entities in the order they were stored."""
+    found = session.engine.inventory.entities(type=type, status=status, limit=limit, offset=offset)
+    if as_json:
+        listed = [
+            {**entity_json(one.entity), "observation_count": one.observation_count} for one in found.entities
+        ]
+        print_json({"entities": listed, "total": found.total})
+        return
+    table(
+        ("name", "type", "status", "observations", "changed"),
+        (
+            (
+                one.entity.name,
+                one.entity.type,
+                one.entity.status,
+                one.observation_count,
+                one.entity.updated_at,
+            )
+            for one in found.entities
+        ),
+        empty="No entities.",
+    )
+    if offset + len(found.entities) < found.total:
+        note(f"{len(found.entities)} of {found.total:,}; go on with --offset {offset + len(found.entities)}")
+
+
+@entities.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--all", "superseded", is_flag=True, help="Also superseded observations and ended relations.")
+@json_option
+@click.pass_obj
+def show(session: Session, names: tuple[str, ...], superseded: bool, as_json: bool) -> None:
+    """Show entities with their observations and relations."""
+    graph = session.engine.graph.open_nodes(names, superseded=superseded)
+    missing = set(names) - {node.entity.name for node in graph.nodes}
+    if as_json:
+        print_json(graph_json(graph))
+    else:
+        print_nodes(graph.nodes)
+        if graph.relations:
+            print_relations(graph.relations)
+    if missing:
+        raise NotFound(f"there is no entity {', '.join(map(repr, sorted(missing)))}")
+
+
+@entities.command()
+@click.argument("name")
+@click.option("--type", help="What kind of thing it is.")
+@click.option("--observation", "-o", "observations", multiple=True, help="Something known about it; repeat.")
+@click.option("--description", help="What it is, in a sentence.")
+@click.option("--status", help="E.g. active, paused, completed, archived.")
+@json_option
+@click.pass_obj
+def create(
+    session: Session,
+    name: str,
+    type: str | None,
+    observations: tuple[str, ...],
+    description: str | None,
+    status: str | None,
+    as_json: bool,
+) -> None:
+    """Create an entity, or add to the one that has the name."""
+    wanted = NewEntity(
+        name=name, type=type, observations=observations, description=description, status=status
+    )
+    nodes = session.engine.graph.create_entities([wanted])
+    if as_json:
+        print_json(node_json(nodes[0]))
+    else:
+        print_nodes(nodes)
+
+
+@entities.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--with-memories", is_flag=True, help="Also memories that were stored in their own right.")
+@json_option
+@click.pass_obj
+def delete(session: Session, names: tuple[str, ...], with_memories: bool, as_json: bool) -> None:
+    """Delete entities with their relations and observations."""
+    result = session.engine.graph.delete_entities(names, cascade_memories=with_memories)
+    if as_json:
+        print_json({"deleted": result.deleted, "missing": result.missing})
+    else:
+        say(f"Deleted {counted(len(result.deleted), 'entity', 'entities')}.")
+    if result.missing:
+        raise NotFound(f"there is no entity {', '.join(map(repr, result.missing))}")

@@ -1,0 +1,46 @@
+"""Commands on what is observed about entities."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory.cli.output import json_option, print_json
+from mcp_memory.cli.rendering import node_json, print_nodes
+from mcp_memory.cli.session import Session
+from mcp_memory.model import GENERIC_KIND, Node
+
+
+@click.group()
+def observations() -> None:
+    """Add and delete what is observed about an entity."""
+
+
+@observations.command()
+@click.argument("entity")
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option("--kind", default=GENERIC_KIND, show_default=True, help="What kind of observation it is.")
+@click.option("--supersedes", metavar="TEXT", help="The observation (or its id) that is no longer true.")
+@json_option
+@click.pass_obj
+def add(
+    session: Session, entity: str, texts: tuple[str, ...], kind: str, supersedes: str | None, as_json: bool
+) -> None:
+    """Add observations to an entity; one that it has already is passed over."""
+    _show(session.engine.graph.add_observations(entity, texts, kind=kind, supersedes=supersedes), as_json)
+
+
+@observations.command()
+@click.argument("entity")
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@json_option
+@click.pass_obj
+def delete(session: Session, entity: str, texts: tuple[str, ...], as_json: bool) -> None:
+    """Take observations off an entity; a text that it does not have is passed over."""
+    _show(session.engine.graph.delete_observations(entity, texts), as_json)
+
+
+def _show(node: Node, as_json: bool) -> None:
+    if as_json:
+        print_json(node_json(node))
+    else:
+        print_nodes([node])

@@ -1,0 +1,62 @@
+"""Commands that find and read the graph."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory.cli.output import json_option, limit_option, note, print_json
+from mcp_memory.cli.rendering import graph_json, node_json, print_nodes, print_relations
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.entity_search import EntityAnswer
+from mcp_memory.engine.graph import Page
+
+
+@click.command()
+@click.argument("query")
+@click.option("--words", is_flag=True, help="Find the query as a piece of text, not by its meaning.")
+@limit_option(10)
+@json_option
+@click.pass_obj
+def search(session: Session, query: str, words: bool, limit: int, as_json: bool) -> None:
+    """Find entities by meaning and words."""
+    if words:
+        _show_page(session.engine.graph.search_nodes(query, limit=limit), as_json)
+    else:
+        _show_answer(session.engine.entities.search(query, limit), as_json)
+
+
+@click.command()
+@limit_option(50)
+@click.option("--after", type=click.IntRange(0), default=0, help="Go on after this place.")
+@json_option
+@click.pass_obj
+def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
+    """Read the whole graph, a page at a time."""
+    _show_page(session.engine.graph.read(limit=limit, after=after), as_json)
+
+
+def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
+    if as_json:
+        hits = [
+            {**node_json(hit.node), "distance": hit.distance, "rrf_score": hit.rrf_score}
+            for hit in answer.hits
+        ]
+        print_json({"mode": answer.mode, "results": hits})
+        return
+    print_nodes(hit.node for hit in answer.hits)
+    if not answer.hits:
+        note("Nothing found.")
+    if answer.mode != "hybrid":
+        note(f"Searched by {answer.mode}")
+
+
+def _show_page(page: Page, as_json: bool) -> None:
+    if as_json:
+        print_json({**graph_json(page.graph), "total": page.total, "next": page.cursor})
+        return
+    print_nodes(page.graph.nodes)
+    if page.graph.relations:
+        print_relations(page.graph.relations)
+    note(f"{len(page.graph.nodes):,} of {page.total:,} entities")
+    if page.cursor is not None:
+        note(f"go on with --after {page.cursor}")

@@ -1,0 +1,117 @@
+"""What there is: lists, counts, and which model made the vectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_memory.embedding import NoModel
+from mcp_memory.engine.context import Topic
+from mcp_memory.model import EmbeddingModel, Entity, Filter, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntity:
+    entity: Entity
+    observation_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntities:
+    """A part of them, in stored order, and how many there are in all."""
+
+    entities: tuple[ListedEntity, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRelations:
+    relations: tuple[Relation, ...]
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    entities: int
+    observations: int
+    relations: int
+    memories: int
+    """All facts that are remembered, observations among them."""
+    forgotten: int
+    """Memories that were forgotten and can still be restored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VectorState:
+    """How far finding by meaning is possible, in the whole database."""
+
+    mode: str
+    """`hybrid`, or `keyword only` with the reason."""
+    serving: EmbeddingModel | None
+    building: EmbeddingModel | None
+    vector_count: int
+    missing_count: int
+
+
+class Inventory(Topic):
+    def entities(
+        self, *, type: str | None = None, status: str | None = None, limit: int, offset: int = 0
+    ) -> ListedEntities:
+        with self._context.reading() as tx:
+            found = tx.entities.find(type=type, status=status, limit=limit, offset=offset)
+            counts = tx.entities.observation_counts([entity.seq for entity in found])
+            total = tx.entities.count_found(type=type, status=status)
+        return ListedEntities(tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in found), total)
+
+    def relations(
+        self, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
+    ) -> ListedRelations:
+        with self._context.reading() as tx:
+            found = tx.relations.find(type=type, ended=ended, limit=limit, offset=offset)
+            return ListedRelations(tuple(found), tx.relations.count_found(type=type, ended=ended))
+
+    def relations_of(
+        self, name: str, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
+    ) -> ListedRelations:
+        """Those that touch an entity."""
+        with self._context.reading() as tx:
+            touching = tx.relations.touching([tx.entities.get(name).seq], ended=ended)
+        found = tuple(relation for relation in touching if type in (None, relation.type))
+        return ListedRelations(found[offset : offset + limit], len(found))
+
+    def counts(self) -> Counts:
+        half_life = self._context.tuning.half_life
+        with self._context.reading() as tx:
+            return Counts(
+                entities=tx.entities.count(),
+                observations=tx.entities.count_observations(),
+                relations=tx.relations.count(),
+                memories=tx.memories.count(Filter(), half_life=half_life),
+                forgotten=tx.memories.count(Filter(forgotten=True), half_life=half_life),
+            )
+
+    def spaces(self) -> Sequence[str]:
+        return self._context.store.spaces()
+
+    def vectors(self) -> VectorState:
+        with self._context.reading() as tx:
+            models = tx.indexes.models()
+            serving = models.get("active")
+            made = sum(tx.indexes.count_vectors(serving).values()) if serving else 0
+            missing = tx.indexes.count_unembedded(serving) if serving else 0
+        return VectorState(
+            mode=self._mode(serving),
+            serving=serving,
+            building=models.get("building"),
+            vector_count=made,
+            missing_count=missing,
+        )
+
+    def _mode(self, serving: EmbeddingModel | None) -> str:
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel):
+            return f"keyword only: {embedder.reason}"
+        if serving is not None and serving.fingerprint != embedder.card.fingerprint:
+            return (
+                f"keyword only: the vectors were made by {serving.name}, the model at hand is "
+                f"{embedder.card.name}; run `mcp-memory reembed`"
+            )
+        return "hybrid"
