@@ -7,9 +7,10 @@ In the environment a setting is known by its name in capitals; the same name wit
 
 import difflib
 import os
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mcp_memory.errors import Invalid
 PREFIX = "MCP_MEMORY_"
 TOOL_SETS = ("graph", "memory", "agent", "anthropic")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+MOST_DAYS = 36_500
 
 
 def _setting(
@@ -74,7 +76,7 @@ class Config:
     openai_base_url: str = _setting("", "The endpoint, when it is not OpenAI's own.")
     models_dir: str = _setting("", "Where pulled models are kept. Default: the platform's cache folder.")
     confidence_half_life_days: float = _setting(
-        30.0, "Days until the confidence of an unused memory halves.", low=0.001
+        30.0, "Days until the confidence of an unused memory halves.", low=0.001, high=MOST_DAYS
     )
     confidence_prune_threshold: float = _setting(
         0.05, "Memories below this effective confidence are pruned.", low=0, high=1
@@ -100,7 +102,7 @@ class Config:
     max_observation_length: int = _setting(2000, "Characters in one observation.", low=1)
     max_query_length: int = _setting(500, "Characters in one query.", low=1)
     max_content_bytes: int = _setting(50_000, "Bytes in one memory.", low=1)
-    trash_days: float = _setting(30.0, "Days during which a change can be undone.", low=0)
+    trash_days: float = _setting(30.0, "Days during which a change can be undone.", low=0, high=MOST_DAYS)
     api_host: str = _setting("127.0.0.1", "The address the HTTP server listens on.")
     api_port: int = _setting(3333, "The port the HTTP server listens on.", low=0, high=65535)
     api_token: str = _setting(
@@ -140,30 +142,77 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that somebody gave for a setting, and where."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a setting is now, where that comes from, and what it is for."""
+
+    name: str
+    value: Any
+    source: str
+    help: str
+    secret: bool
+
+    @property
+    def shown(self) -> str:
+        """The value, without what is nobody's business."""
+        if self.secret:
+            return "•••" if self.value else ""
+        return masked(str(self.value))
+
+
 def load(
     flags: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     file: Path | None = None,
 ) -> Config:
     """Settings from flags, the environment, a file and the defaults, in that order. Raises `Invalid`."""
-    environ = environment() if environ is None else environ
-    given = _from_file(file, environ) | _from_environment(environ)
-    given |= {name: value for name, value in (flags or {}).items() if value is not None}
-    known = {setting.name: setting for setting in fields(Config)}
-    for name in given:
-        if name not in known:
-            raise Invalid(f"there is no setting {name!r}.{_suggestion(name, known)}")
-    config = Config(**{name: _value(known[name], value) for name, value in given.items()})
-    _check(config)
-    return config
+    return _config(_given(flags, environ, file))
+
+
+def explain(
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    file: Path | None = None,
+) -> list[Setting]:
+    """Every setting, as `load` would have it."""
+    given = _given(flags, environ, file)
+    config = _config(given)
+    return [
+        Setting(
+            field.name,
+            config.url if field.name == "database_url" else getattr(config, field.name),
+            given[field.name].source if field.name in given else "default",
+            field.metadata["help"],
+            field.metadata["secret"],
+        )
+        for field in fields(Config)
+    ]
+
+
+def masked(url: str) -> str:
+    """An address without its password."""
+    return re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1:•••@", url)
 
 
 def sqlite_path(url: str) -> Path:
     """`sqlite:///memory.db` is relative to the working folder, `sqlite:////data/memory.db` is not."""
-    path = url.removeprefix("sqlite://")
-    if not url.startswith("sqlite://") or path in ("", "/"):
-        raise Invalid(f"{url!r} names no file: write sqlite:///memory.db or sqlite:////full/path/memory.db")
-    path = path.removeprefix("/")
+    path = url.removeprefix("sqlite://").removeprefix("/")
+    if "://" not in url:
+        raise Invalid(f"DATABASE_URL must be an address, not {url!r}: write sqlite:///{url}")
+    if not url.startswith("sqlite://"):
+        raise Invalid(
+            f"DATABASE_URL must begin with sqlite:/// or postgresql://, not {masked(url).partition('://')[0]}://"
+        )
+    if path in ("", ":memory:"):
+        raise Invalid(f"{url} names no file: write sqlite:///memory.db or sqlite:////full/path/memory.db")
     return Path(path).expanduser()
 
 
@@ -171,24 +220,42 @@ def is_postgres(url: str) -> bool:
     return url.startswith(("postgres://", "postgresql://"))
 
 
-def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
+def _given(
+    flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None, file: Path | None
+) -> dict[str, Given]:
+    environ = environment() if environ is None else environ
+    from_flags = {name: Given(value, "flag") for name, value in (flags or {}).items() if value is not None}
+    return {**_from_file(file, environ), **_from_environment(environ), **from_flags}
+
+
+def _config(given: Mapping[str, Given]) -> Config:
+    known = {field.name: field for field in fields(Config)}
+    for name, one in given.items():
+        if name not in known:
+            raise Invalid(f"there is no setting {name!r} ({one.source}).{_suggestion(name, known)}")
+    config = Config(**{name: _value(known[name], one.value) for name, one in given.items()})
+    _check(config)
+    return config
+
+
+def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Given]:
     named = file or (Path(environ[f"{PREFIX}CONFIG"]) if environ.get(f"{PREFIX}CONFIG") else None)
-    path = named or default_file()
+    path = (named or default_file()).expanduser()
     try:
-        with path.expanduser().open("rb") as opened:
-            return dict(tomllib.load(opened))
+        with path.open("rb") as opened:
+            return {name: Given(value, str(path)) for name, value in tomllib.load(opened).items()}
     except FileNotFoundError:
         if named:
             raise Invalid(f"the settings file {path} does not exist") from None
         return {}
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"the settings file {path} cannot be read: {error}") from error
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    names = [setting.name for setting in fields(Config)]
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+    names = [field.name for field in fields(Config)]
     found = {
-        name: environ[name.upper()]
+        name: Given(environ[name.upper()], name.upper())
         for name in names
         if name not in _ONLY_PREFIXED and environ.get(name.upper())
     }
@@ -197,8 +264,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
             continue
         name = variable.removeprefix(PREFIX).lower()
         if name not in names:
-            raise Invalid(f"there is no setting {variable}.{_suggestion(name, names, prefix=PREFIX)}")
-        found[name] = value
+            raise Invalid(f"there is no setting {variable}.{_suggestion(name, names, PREFIX)}")
+        found[name] = Given(value, variable)
     return found
 
 
@@ -206,42 +273,53 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 _ONLY_PREFIXED = frozenset({"tools", "space", "workers", "durability", "models_dir"})
 
 
-def _suggestion(name: str, known: Sequence[str] | Mapping[str, Any], prefix: str = "") -> str:
+def _suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
     close = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
     if not close:
         return " `mcp-memory settings` lists them all."
-    return f" Did you mean {prefix + close[0].upper() if prefix else close[0]!r}?".replace("'", "")
+    return f" Did you mean {prefix + close[0].upper() if prefix else close[0]}?"
 
 
-def _value(setting: Any, value: Any) -> Any:
-    default = setting.default if setting.default is not MISSING else ""
+def _value(field: Any, value: Any) -> Any:
+    name, bounds = field.name.upper(), field.metadata
+    if isinstance(field.default, int | float):
+        return _number(name, value, type(field.default), bounds["low"], bounds["high"])
+    text = ",".join(value) if _is_list_of_texts(value) else value
+    if not isinstance(text, str):
+        raise Invalid(f"{name} must be text, not {value!r}")
+    if not bounds["choices"]:
+        return text
+    if text.lower() not in bounds["choices"]:
+        raise Invalid(f"{name} must be one of {', '.join(filter(None, bounds['choices']))}, not {value!r}")
+    return text.lower()
+
+
+def _number(
+    name: str, value: Any, kind: type[int] | type[float], low: float | None, high: float | None
+) -> float:
     try:
-        if isinstance(default, int) and not isinstance(default, bool):
-            converted: Any = int(value)
-        elif isinstance(default, float):
-            converted = float(value)
-        else:
-            converted = str(value)
-    except ValueError:
-        raise Invalid(f"{setting.name.upper()} must be a number, not {value!r}") from None
-    low, high, choices = (setting.metadata[key] for key in ("low", "high", "choices"))
-    if choices and converted.lower() not in choices:
-        raise Invalid(
-            f"{setting.name.upper()} must be one of {', '.join(filter(None, choices))}, not {value!r}"
-        )
-    if choices:
-        converted = converted.lower()
-    if (low is not None and not converted >= low) or (high is not None and not converted <= high):
+        number = kind(value)
+        if isinstance(value, bool) or (not isinstance(value, str) and number != value):
+            raise ValueError(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Invalid(f"{name} must be a {'whole ' if kind is int else ''}number, not {value!r}") from None
+    # Asked this way round, because nothing can be said of a number that is none (nan).
+    if not ((low is None or number >= low) and (high is None or number <= high)):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise Invalid(f"{setting.name.upper()} must be {bounds}, not {value}")
-    return converted
+        raise Invalid(f"{name} must be {bounds}, not {value}")
+    return number
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _check(config: Config) -> None:
+    if not config.space.strip():
+        raise Invalid("SPACE must not be empty: leave it out to work in the default space")
     for name in config.tool_sets:
         if name not in TOOL_SETS:
-            known = ", ".join(TOOL_SETS)
-            raise Invalid(f"there is no tool set {name!r}.{_suggestion(name, TOOL_SETS)} There are {known}.")
+            raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)}")
     if not config.tool_sets:
         raise Invalid(f"name at least one tool set: {', '.join(TOOL_SETS)}")
     if "anthropic" in config.tool_sets and len(config.tool_sets) > 1:
