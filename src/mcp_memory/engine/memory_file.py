@@ -16,7 +16,7 @@ from pathlib import Path
 from mcp_memory.errors import Unavailable
 from mcp_memory.text.graph_lines import GraphLines
 
-LOCK_TIMEOUT = 60.0
+PATIENCE = 60.0
 """Seconds to wait for a turn."""
 LOCK_STALE = 30.0
 """Seconds after which whoever holds the lock has died without giving it back."""
@@ -33,11 +33,12 @@ class MemoryFile:
     wait for each other.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path, clock: Callable[[], datetime], patience: float = PATIENCE) -> None:
         self.path = path
         self.lines = GraphLines()
         """What the file said when this process last read or wrote it."""
         self._clock = clock
+        self._patience = patience
         self._seen: _Stamp | None = None
         self._looked = False
         self._turn = threading.RLock()
@@ -71,7 +72,8 @@ class MemoryFile:
             if draft.exists():
                 self._publish(draft, target)
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
 
     @contextmanager
     def turn(self, *, needed: bool = True) -> Iterator[None]:
@@ -121,12 +123,12 @@ class MemoryFile:
     def _take(self, lock: Path) -> str:
         token = secrets.token_hex(16)
         holder = json.dumps({"pid": os.getpid(), "hostname": socket.gethostname(), "token": token})
-        deadline = time.monotonic() + LOCK_TIMEOUT
+        deadline = time.monotonic() + self._patience
         lock.parent.mkdir(parents=True, exist_ok=True)
         while not _make(lock, holder):
             if time.monotonic() > deadline:
                 raise Unavailable(
-                    f"Timed out after {LOCK_TIMEOUT:.0f} s waiting for the memory file lock {lock}. "
+                    f"Timed out after {self._patience:.0f} s waiting for the memory file lock {lock}. "
                     "If no other server is using the file, remove the lock."
                 )
             if self._is_stale(lock):

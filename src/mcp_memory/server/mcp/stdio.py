@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
 from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server.mcp.server import Lazy, build, greeting
@@ -18,11 +21,14 @@ from mcp_memory.server.mcp.tools import ToolSet
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
+LAST_ANSWERS = 30.0
+"""Seconds that requests may take which were sent before the client hung up."""
+
 
 def serve(
     sets: Sequence[ToolSet], build_engine: Callable[[], Engine], *, workers: int, space: str = DEFAULT_SPACE
 ) -> None:
-    """Returns when the other side closes its end."""
+    """Returns when the other side has closed its end and all it asked for is answered."""
     # Standard output belongs to the protocol; what people should read goes to standard error.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
@@ -35,7 +41,55 @@ def serve(
 
 
 async def _serve(server: Server[Any], name: str) -> None:
-    async with stdio_server() as (incoming, outgoing):
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
         sys.stderr.write(f"{name} running on stdio\n")
         sys.stderr.flush()
-        await server.run(incoming, outgoing, greeting(server))
+        unanswered = _Unanswered()
+        to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
+        tasks.start_soon(unanswered.pass_requests, incoming, to_server)
+        tasks.start_soon(unanswered.pass_answers, from_server, outgoing)
+        await server.run(requests, answers, greeting(server))
+
+
+class _Unanswered:
+    """Holds back the end of the input until every request that came before it has its answer.
+
+    The protocol library drops requests that are under way when the input ends; a script that
+    pipes requests in would not learn what became of them.
+    """
+
+    def __init__(self) -> None:
+        self._ids: set[types.RequestId] = set()
+        self._fewer = anyio.Event()
+
+    async def pass_requests(
+        self, incoming: Any, onward: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        async with onward:
+            async for message in incoming:
+                self._note_request(message)
+                await onward.send(message)
+            with anyio.move_on_after(LAST_ANSWERS):
+                while self._ids:
+                    self._fewer = anyio.Event()
+                    await self._fewer.wait()
+
+    async def pass_answers(self, answers: MemoryObjectReceiveStream[SessionMessage], outgoing: Any) -> None:
+        async with outgoing:
+            async for message in answers:
+                await outgoing.send(message)
+                if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
+                    self._settle(message.message.id)
+
+    def _note_request(self, message: SessionMessage | Exception) -> None:
+        content = message.message if isinstance(message, SessionMessage) else None
+        # Who listens for changes is answered when it stops to listen.
+        if isinstance(content, types.JSONRPCRequest) and content.method != "subscriptions/listen":
+            self._ids.add(content.id)
+        elif isinstance(content, types.JSONRPCNotification) and content.method == "notifications/cancelled":
+            self._settle((content.params or {}).get("requestId"))
+
+    def _settle(self, id: types.RequestId | None) -> None:
+        self._ids.discard(id if id is not None else "")
+        self._fewer.set()
