@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcp_memory import config as settings
 from mcp_memory.config import Config
-from mcp_memory.embedding import open_embedder
+from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Invalid
@@ -20,15 +20,7 @@ def build(config: Config, client: str = "") -> Engine:
     return Engine(
         Context(
             store=Store(open_database(config)).open(),
-            embedder=open_embedder(
-                config.embedding_provider,
-                config.embedding_model,
-                config.embedding_dimensions,
-                models_dir=models_dir(config),
-                cache_dir=settings.default_cache_dir(),
-                base_url=config.openai_base_url,
-                api_key=config.openai_api_key,
-            ),
+            embedder=embedder(config),
             clock=now,
             new_id=new_id,
             limits=_limits(config),
@@ -46,6 +38,18 @@ def open_database(config: Config) -> Database:
 
     return SqliteDatabase(
         settings.sqlite_path(config.url), "NORMAL" if config.durability == "normal" else "FULL"
+    )
+
+
+def embedder(config: Config) -> Embedder | NoModel:
+    return open_embedder(
+        config.embedding_provider,
+        config.embedding_model,
+        config.embedding_dimensions,
+        models_dir=models_dir(config),
+        cache_dir=settings.default_cache_dir(),
+        base_url=config.openai_base_url,
+        api_key=config.openai_api_key,
     )
 
 

@@ -46,6 +46,12 @@ def open_pulled(name: str, models_dir: Path, cache_dir: Path) -> OnnxEmbedder | 
     return _embedder(card, folder, lambda: remembered_sha256(folder / _MODEL, cache_dir))
 
 
+def pulled_models(models_dir: Path) -> list[str]:
+    """The models that lie under `models_dir`, by name."""
+    found = sorted(models_dir.glob(f"*--*/{_MODEL}")) if models_dir.is_dir() else []
+    return [file.parent.name.replace("--", "/", 1) for file in found]
+
+
 def _folder(name: str, models_dir: Path) -> Path:
     return models_dir / repository(name).replace("/", "--")
 

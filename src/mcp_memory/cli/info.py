@@ -1,0 +1,60 @@
+"""The command that says what there is and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mcp_memory import __version__
+from mcp_memory.cli.output import json_option, print_json, table
+from mcp_memory.cli.session import Session
+from mcp_memory.config import Config, is_postgres, masked, sqlite_path
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def info(session: Session, as_json: bool) -> None:
+    """Say where the database is, what it holds, and how it is searched."""
+    inventory, config = session.engine.inventory, session.config
+    counts, vectors = inventory.counts(), inventory.vectors()
+    facts: dict[str, Any] = {
+        "version": __version__,
+        "database": masked(config.url),
+        "bytes": _size(config),
+        "space": config.space,
+        "spaces": len(inventory.spaces()),
+        "entities": counts.entities,
+        "observations": counts.observations,
+        "relations": counts.relations,
+        "memories": counts.memories,
+        "forgotten": counts.forgotten,
+        "search": vectors.mode,
+        "model": vectors.serving.name if vectors.serving else None,
+        "dimensions": vectors.serving.dimensions if vectors.serving else None,
+        "vectors": vectors.vector_count,
+        "vectors_missing": vectors.missing_count,
+        "tools": config.tools,
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        table(("what", "value"), ((name, _readable(name, value)) for name, value in facts.items()))
+
+
+def _size(config: Config) -> int | None:
+    """Of the file with its write-ahead log."""
+    if is_postgres(config.url):
+        return None
+    path = sqlite_path(config.url)
+    files = [path, path.with_name(path.name + "-wal")]
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _readable(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name == "bytes":
+        return f"{value / 1_000_000:,.1f} MB"
+    return f"{value:,}" if isinstance(value, int) else str(value)

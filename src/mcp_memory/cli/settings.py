@@ -1,0 +1,27 @@
+"""The command that shows every setting."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory import config
+from mcp_memory.cli.output import json_option, note, print_json, table
+from mcp_memory.cli.session import Session
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def settings(session: Session, as_json: bool) -> None:
+    """Show every setting, its value, and where that comes from."""
+    found = config.explain(session.flags, file=session.file)
+    if as_json:
+        print_json(
+            [{"name": one.name, "value": one.shown, "source": one.source, "help": one.help} for one in found]
+        )
+        return
+    table(
+        ("setting", "value", "from", "what it is for"),
+        ((one.name.upper(), one.shown, one.source, one.help) for one in found),
+    )
+    note(f"Set them as variables (also with {config.PREFIX} before the name) or in {config.default_file()}.")
