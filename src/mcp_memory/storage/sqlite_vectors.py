@@ -31,7 +31,8 @@ from mcp_memory.storage.sqlite_vector_index import (
 COMPARED_AT_MOST = 10_000
 """A space, or what a filter leaves of it, is compared in full up to here."""
 
-CANDIDATES_PER_RESULT = 5
+ENOUGH_CANDIDATES = 100
+ENOUGH_PER_RESULT = 3
 """How many must have passed the filter before the best of them are taken for the nearest."""
 
 MOST_CANDIDATES = 20_000
@@ -124,23 +125,23 @@ class _Search:
 
     def compare(self, after_id: int = 0) -> Found:
         """The nearest of all that the filter lets through, exactly."""
-        # CROSS JOIN: from the vectors to their owners, never the other way round.
-        return self._run(
-            f" FROM vector v CROSS JOIN {self.owner} o ON o.seq = v.seq"
-            f" WHERE {_IN_SPACE} AND v.id > :vector_after AND {self.condition}"
-            " ORDER BY similarity DESC, v.seq LIMIT :vector_limit",
-            vector_after=after_id,
-        )
+        return self._nearest_of(f"vector v CROSS JOIN {self.owner} o ON o.seq = v.seq", after_id)
+
+    def compare_few(self) -> Found:
+        """The same, for a filter that lets few of many through: only their vectors are read."""
+        return self._nearest_of(f"{self.owner} o CROSS JOIN vector v ON v.seq = o.seq")
 
     def through(self, index: Index) -> Found:
         """The nearest with the help of an index, where that is worth it."""
+        if self._space_is_small():
+            return self.compare()
         try:
-            probed = None if self._space_is_small() else self._probe(index)
+            probed = self._probe(index)
         except _FAULTS as error:
             _log.warning("the vector index %d cannot be read, every vector is compared: %s", index.id, error)
-            probed = None
-        if probed is None:
             return self.compare()
+        if probed is None:
+            return self.compare_few()
         found = probed + self.compare(after_id=index.last_id)
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: self.limit]
 
@@ -154,7 +155,7 @@ class _Search:
 
     def _probe(self, index: Index) -> Found | None:
         """Enough candidates that the filter lets through; None when it lets too few through for that."""
-        enough = self.limit * CANDIDATES_PER_RESULT
+        enough = max(ENOUGH_CANDIDATES, self.limit * ENOUGH_PER_RESULT)
         count = max(CANDIDATES, 2 * enough)
         found = self._candidates(index, count, PROBED_ROWS)
         if len(found) >= enough:
@@ -167,15 +168,23 @@ class _Search:
 
     def _candidates(self, index: Index, count: int, rows: float) -> Found:
         return self._run(
-            f" FROM {index.table}(:vector_query, :vector_profile) near"
+            f"{index.table}(:vector_query, :vector_profile) near"
             f" CROSS JOIN vector v ON v.id = near.rowid CROSS JOIN {self.owner} o ON o.seq = v.seq"
             f" WHERE near.space_id = :vector_space AND {self.condition}",
             vector_profile=index.profile(count, rows),
         )
 
+    def _nearest_of(self, joined: str, after_id: int = 0) -> Found:
+        # CROSS JOIN keeps the order as written: the planner cannot know what a filter lets through.
+        return self._run(
+            f"{joined} WHERE {_IN_SPACE} AND v.id > :vector_after AND {self.condition}"
+            " ORDER BY similarity DESC, v.seq LIMIT :vector_limit",
+            vector_after=after_id,
+        )
+
     def _run(self, source: str, **params: Any) -> Found:
         rows = self.connection.run(
-            f"SELECT v.seq, 1 - vec1_cos_distance(v.embedding, :vector_query) AS similarity {source}",
+            f"SELECT v.seq, 1 - vec1_cos_distance(v.embedding, :vector_query) AS similarity FROM {source}",
             {**self.params, **params},
         )
         return [(row["seq"], row["similarity"]) for row in rows]
