@@ -1,15 +1,17 @@
 """What every use case works with: the store, the model, the clock, and on whose behalf."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_file import MemoryFile
-from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
+from mcp_memory.text.topics import DEFAULT_THRESHOLD, THRESHOLDS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +39,15 @@ class Tuning:
     min_similarity: float = 0.5
     keyword_weight: float = 0.4
     trash: timedelta = timedelta(days=30)
+    search_log_age: timedelta = timedelta(days=90)
+    search_log_size: int = 10_000
+    """Searches kept for learning, per space; 0 keeps none."""
+    split_thresholds: Mapping[str, int] = field(default_factory=lambda: THRESHOLDS)
+    """How many observations an entity of a type may have before it should be split."""
+    split_threshold: int = DEFAULT_THRESHOLD
+    """The same for all other types."""
+    author: str = "sofia"
+    """Who writes a reflection, unless it says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +63,20 @@ class Context:
     """Shared with Anthropic's memory server, when asked for."""
 
     def record_use(self, entities: Sequence[int]) -> None:
-        """Reading is use. That it could not be noted is no reason to fail a read."""
+        """Being opened is use. That it could not be noted is no reason to fail a read."""
         if not entities:
             return
-        with suppress(Unavailable), self.noting() as tx:
+        # Conflict: one of them was deleted since it was read.
+        with suppress(Unavailable, Conflict), self.noting() as tx:
             tx.usage.record(entities)
+            feedback.opened(tx, entities)
+
+    def reinforce(self, memories: Sequence[int]) -> None:
+        """Being read makes a memory stronger."""
+        if not memories:
+            return
+        with suppress(Unavailable), self.noting() as tx:
+            tx.memories.reinforce(memories)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         return self.store.read(self.caller.space, self.clock())
@@ -120,3 +140,9 @@ def checked_limit(limit: int, most: int) -> int:
     if not 1 <= limit <= most:
         raise Invalid(f"limit must be between 1 and {most}, not {limit}")
     return limit
+
+
+def checked_offset(offset: int) -> int:
+    if not 0 <= offset < 2**31:
+        raise Invalid(f"offset must be 0 or more, not {offset}")
+    return offset

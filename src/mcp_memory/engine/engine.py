@@ -9,6 +9,10 @@ from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.inventory import Inventory
+from mcp_memory.engine.learning import Learning
+from mcp_memory.engine.reflections import Reflections
+from mcp_memory.engine.splitting import Splitting
+from mcp_memory.engine.tidying import Tidying
 from mcp_memory.model import Caller
 
 
@@ -37,6 +41,22 @@ class Engine:
     @cached_property
     def drop_in(self) -> DropIn:
         return DropIn(self._context)
+
+    @cached_property
+    def reflections(self) -> Reflections:
+        return Reflections(self._context)
+
+    @cached_property
+    def splitting(self) -> Splitting:
+        return Splitting(self._context)
+
+    @cached_property
+    def tidying(self) -> Tidying:
+        return Tidying(self._context)
+
+    @cached_property
+    def learning(self) -> Learning:
+        return Learning(self._context)
 
     @cached_property
     def indexing(self) -> Indexing:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mcp_memory.embedding import Embedder, NoModel, Purpose
 from mcp_memory.engine.context import Topic
+from mcp_memory.engine.flagging import flag_similar
 from mcp_memory.errors import Unavailable
-from mcp_memory.model import Caller, EmbeddingModel, Owner, Pending, Relation
+from mcp_memory.model import Caller, EmbeddingModel, Node, Owner, Pending, Relation
 from mcp_memory.storage import Transaction
 from mcp_memory.text.snapshot import BUDGET, snapshot
 
@@ -65,6 +66,13 @@ class Indexing(Topic):
         except Unavailable:
             return None
 
+    def why_no_vectors(self) -> str:
+        """What keeps memories from being found by meaning; empty if nothing does."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel):
+            return embedder.reason
+        return "" if self._serving(embedder) else self._mismatch(embedder)
+
     def model(self) -> EmbeddingModel | None:
         """The model whose vectors serve now, if it is the one at hand."""
         embedder = self._context.embedder
@@ -102,9 +110,10 @@ class Indexing(Topic):
         present = [pending for pending in waiting if pending in texts]
         vectors = embedder.embed([texts[pending] for pending in present], "passage")
         with self._context.noting() as tx:
-            tx.indexes.settle(
-                model, [(pending, vector.tobytes()) for pending, vector in zip(present, vectors, strict=True)]
-            )
+            made = [(pending, vector.tobytes()) for pending, vector in zip(present, vectors, strict=True)]
+            tx.indexes.settle(model, made)
+            observed = {pending.seq: vector for pending, vector in made if pending.owner == "memory"}
+            flag_similar(tx, model, observed)
             for pending in waiting:
                 if pending not in texts:
                     tx.indexes.drop_pending(pending)
@@ -131,6 +140,20 @@ class Indexing(Topic):
             f"the vectors here were made by {active.name}, the model at hand is {embedder.card.name}. "
             "Run `mcp-memory reembed`, or set EMBEDDING_MODEL back."
         )
+
+
+def stored_vectors(tx: Transaction, node: Node) -> "NDArray[np.float32] | None":
+    """One row for each observation, if all have a vector."""
+    model = tx.indexes.models().get("active")
+    if model is None or not node.observations:
+        return None
+    known = tx.indexes.vectors("memory", model, [memory.seq for memory in node.observations])
+    if len(known) < len({memory.seq for memory in node.observations}):
+        return None
+    import numpy as np
+
+    joined = b"".join(known[memory.seq] for memory in node.observations)
+    return np.frombuffer(joined, "<f4").reshape(len(node.observations), -1)
 
 
 def _texts(tx: Transaction, waiting: Sequence[Pending], budget: int) -> dict[Pending, str]:

@@ -39,7 +39,7 @@ class Deriving:
             self._entities[row["seq"]] = after
             self._snapshots.add(row["seq"])
         elif table == "entity_memory":
-            self._snapshots.add(row["entity_seq"])
+            self._snapshots |= {image["entity_seq"] for image in (before, after) if image}
         elif table == "relation":
             self._snapshots |= {row["source_seq"], row["target_seq"]}
         elif table == "reflection":

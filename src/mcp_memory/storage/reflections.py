@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from mcp_memory.model import Reflection, ReflectionTarget
-from mcp_memory.storage.database import Row
+from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
 
@@ -36,6 +36,12 @@ class Reflections:
     def about(self, target_type: ReflectionTarget, seqs: Iterable[int]) -> list[Reflection]:
         found = self._scope.fetch("reflections_about", seqs, slots=_SLOTS, target_type=target_type)
         return [reflection_of(row) for row in found]
+
+    def allowed(self, **wanted: str | None) -> Allowed:
+        """Those of an author, a mood or a target type; what is None does not restrict."""
+        given = {column: value for column, value in wanted.items() if value is not None}
+        conditions = ["o.space_id = :space_id", *(f"o.{column} = :{column}" for column in given)]
+        return Allowed(" AND ".join(conditions), {"space_id": self._scope.space_id, **given})
 
     def remove(self, reflection: Reflection) -> None:
         self._scope.rows.delete("reflection", reflection.seq)

@@ -10,14 +10,18 @@ from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Connection, Database
 from mcp_memory.storage.deriving import Deriving
 from mcp_memory.storage.entities import Entities
+from mcp_memory.storage.erasing import Erasing
 from mcp_memory.storage.indexes import Indexes
 from mcp_memory.storage.journal import Journal
 from mcp_memory.storage.memories import Memories
+from mcp_memory.storage.order import Order
 from mcp_memory.storage.reflections import Reflections
 from mcp_memory.storage.relations import Relations
 from mcp_memory.storage.rows import Rows
 from mcp_memory.storage.scope import Scope
+from mcp_memory.storage.search_log import SearchLog
 from mcp_memory.storage.settings import Settings
+from mcp_memory.storage.tidying import Tidying
 from mcp_memory.storage.usage import Usage
 
 NO_SPACE = 0
@@ -47,9 +51,13 @@ class Transaction:
         self.associations = Associations(scope)
         self.reflections = Reflections(scope)
         self.usage = Usage(scope)
+        self.tidying = Tidying(scope)
+        self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)
         self.settings = Settings(scope)
         self.journal = Journal(scope, act, client)
+        self.order = Order(scope, self.memories, self.associations)
+        self.erasing = Erasing(scope, self.memories, self.entities, self.journal)
         self._deriving = Deriving(scope)
 
     def finish(self) -> None:

@@ -8,6 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mcp_memory.errors import Invalid
+from mcp_memory.server.mcp import tidying
+from mcp_memory.server.mcp.tidying import ReflectionOut, reflection_out
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, ToolSet, tool
 
 if TYPE_CHECKING:
@@ -185,6 +187,7 @@ class OpenNodes(Arguments):
             description="Also ids (as other tools need them), status, the relations, and what each observation is."
         ),
     ] = False
+    include_reflections: Annotated[bool, Field(description="Also what was reflected about them.")] = False
 
 
 class ReadGraph(Arguments):
@@ -297,6 +300,7 @@ class OpenedEntity(TypedDict):
     entity_id: NotRequired[int]
     status: NotRequired[str]
     details: NotRequired[list[ObservationOut]]
+    reflections: NotRequired[list[ReflectionOut]]
 
 
 class NodesOpened(TypedDict):
@@ -445,12 +449,14 @@ def open_nodes(engine: Engine, arguments: OpenNodes) -> NodesOpened:
     graph = engine.graph.open_nodes(
         arguments.names, kinds=arguments.kinds, superseded=arguments.include_superseded
     )
+    shown = [_detailed(node) if arguments.details else _opened(node) for node in graph.nodes]
+    if arguments.include_reflections:
+        about = engine.reflections.about_entities([node.entity.seq for node in graph.nodes])
+        for entity, node in zip(shown, graph.nodes, strict=True):
+            entity["reflections"] = [reflection_out(item) for item in about.get(node.entity.seq, ())]
     if not arguments.details:
-        return {"entities": [_opened(node) for node in graph.nodes]}
-    return {
-        "entities": [_detailed(node) for node in graph.nodes],
-        "relations": [numbered_relation(relation) for relation in graph.relations],
-    }
+        return {"entities": shown}
+    return {"entities": shown, "relations": [numbered_relation(relation) for relation in graph.relations]}
 
 
 @tool(title="Read the Graph", annotations=READS)
@@ -607,6 +613,7 @@ TOOLS = ToolSet(
         read_graph,
         end_relation,
         migrate,
+        *tidying.TOOLS,
     ),
     instructions=INSTRUCTIONS,
 )

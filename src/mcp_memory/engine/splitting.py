@@ -1,0 +1,194 @@
+"""Divides an entity about which too much is known into several, each about one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcp_memory.engine.context import Topic, at_most, checked_text
+from mcp_memory.engine.graph import INVERSES
+from mcp_memory.engine.indexing import Indexing, stored_vectors
+from mcp_memory.errors import Invalid
+from mcp_memory.model import Entity, Memory, Node
+from mcp_memory.storage import Transaction
+from mcp_memory.text.topics import needs_split, split_score, threshold_for, topics
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CONTAINS, PART_OF = INVERSES["parte_de"], INVERSES["contiene"]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """How full an entity is, and which topics its observations fall into."""
+
+    entity: Entity
+    observation_count: int
+    threshold: int
+    needs_split: bool
+    topics: dict[str, list[str]]
+    split_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A new entity, and the observations that are to be about it instead."""
+
+    name: str
+    type: str
+    observations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    analysis: Analysis
+    splits: tuple[Split, ...]
+
+    @property
+    def relations(self) -> list[tuple[str, str, str]]:
+        """(from, to, type) of every relation the split would make."""
+        parent = self.analysis.entity.name
+        return [
+            relation
+            for split in self.splits
+            for relation in ((parent, split.name, CONTAINS), (split.name, parent, PART_OF))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    new_entities: tuple[str, ...]
+    moved_observations: int
+    relations_created: int
+    original_observations_remaining: int
+
+
+class Splitting(Topic):
+    def analyse(self, name: str) -> Analysis:
+        Indexing(self._context).catch_up("memory")
+        with self._context.reading() as tx:
+            [node] = tx.entities.nodes([tx.entities.get(name)])
+            vectors = stored_vectors(tx, node)
+        if vectors is None:
+            vectors = Indexing(self._context).embedded(node.texts)
+        return self._analysis(node, vectors)
+
+    def propose(self, name: str) -> Proposal | None:
+        """None if the entity does not need it."""
+        analysis = self.analyse(name)
+        if not analysis.needs_split:
+            return None
+        entity = analysis.entity
+        splits = (
+            Split(f"{entity.name} - {topic}", entity.type, tuple(texts))
+            for topic, texts in analysis.topics.items()
+        )
+        return Proposal(analysis, tuple(splits))
+
+    def candidates(self) -> list[Analysis]:
+        """Every entity that needs splitting, the fullest for its type first."""
+        with self._context.reading() as tx:
+            full = [
+                node
+                for node in tx.entities.nodes(entity for entity, _ in self.overgrown(tx))
+                if needs_split(len(node.observations), self._threshold(node.entity))
+            ]
+            found = [self._analysis(node, stored_vectors(tx, node)) for node in full]
+        return sorted(found, key=lambda analysis: -analysis.split_score)
+
+    def overgrown(self, tx: Transaction) -> list[tuple[Entity, int]]:
+        """Entities with more observations than their type allows, and how many those are."""
+        tuning = self._context.tuning
+        counts = tx.tidying.above(min([*tuning.split_thresholds.values(), tuning.split_threshold]))
+        entities = tx.entities.fetch(counts)
+        return [
+            (entities[seq], count)
+            for seq, count in counts.items()
+            if seq in entities and needs_split(count, self._threshold(entities[seq]))
+        ]
+
+    def execute(self, name: str, splits: Sequence[Split], parent: str | None = None) -> Outcome:
+        """Move observations to new entities, related to the original, or to another parent. All, or nothing.
+
+        A moved observation keeps everything it had: it is the same memory, only about another entity.
+        """
+        self._check(name, splits)
+        with self._context.writing() as tx:
+            original = tx.entities.get(name)
+            holder = original if parent is None else tx.entities.get(parent)
+            [node] = tx.entities.nodes([original])
+            moved = relations = 0
+            for split, memories in _assigned(node, splits):
+                child = self._child(tx, split)
+                moved += tx.tidying.move(original, child, [memory.seq for memory in memories])
+                relations += self._relate(tx, holder, child, CONTAINS) + self._relate(
+                    tx, child, holder, PART_OF
+                )
+            tx.entities.change(original)
+            tx.journal.record(
+                "entity_split", original.id, id=original.id, name=name, into=[split.name for split in splits]
+            )
+            remaining = len(tx.entities.nodes([original])[0].observations)
+        return Outcome(tuple(split.name for split in splits), moved, relations, remaining)
+
+    def _analysis(self, node: Node, vectors: NDArray[np.float32] | None) -> Analysis:
+        count, threshold = len(node.observations), self._threshold(node.entity)
+        full = needs_split(count, threshold)
+        groups = topics(node.texts, vectors) if full else {}
+        named = {topic: [node.texts[place] for place in places] for topic, places in groups.items()}
+        return Analysis(
+            node.entity, count, threshold, full, named, split_score(count, threshold, len(groups))
+        )
+
+    def _threshold(self, entity: Entity) -> int:
+        tuning = self._context.tuning
+        return threshold_for(entity.type, tuning.split_thresholds, tuning.split_threshold)
+
+    def _check(self, name: str, splits: Sequence[Split]) -> None:
+        if not splits:
+            raise Invalid("give at least one split: propose_entity_split suggests some")
+        at_most(len(splits), self._context.limits.entities, "splits")
+        for split in splits:
+            checked_text(split.name, "the name of a split", most=self._context.limits.name_length)
+            checked_text(split.type, f"the type of {split.name!r}", most=self._context.limits.name_length)
+            if split.name == name:
+                raise Invalid(f"a split cannot have the name of the entity itself: {name!r}")
+            if not split.observations:
+                raise Invalid(f"the split {split.name!r} has no observations: leave it out")
+
+    def _child(self, tx: Transaction, split: Split) -> Entity:
+        existing = tx.entities.find_named(split.name, split.type)
+        if existing is not None:
+            return existing
+        child = tx.entities.add(id=self._context.new_id(), name=split.name, type=split.type)
+        tx.journal.record("entity_created", child.id, id=child.id, name=child.name, type=child.type)
+        return child
+
+    def _relate(self, tx: Transaction, source: Entity, target: Entity, type: str) -> int:
+        """How many relations that made."""
+        if tx.relations.active(source, target, type) is not None:
+            return 0
+        relation = tx.relations.add(id=self._context.new_id(), source=source, target=target, type=type)
+        tx.journal.record(
+            "relation_created", relation.id, id=relation.id, source=source.name, target=target.name, type=type
+        )
+        return 1
+
+
+def _assigned(node: Node, splits: Sequence[Split]) -> list[tuple[Split, list[Memory]]]:
+    """Each split with its memories; every text must be an observation of the entity, and go to one place."""
+    here = {memory.content: memory for memory in node.observations}
+    taken: set[str] = set()
+    assigned = []
+    for split in splits:
+        for text in split.observations:
+            if text not in here:
+                raise Invalid(f"{node.entity.name!r} has no observation {text!r}, so it cannot be moved")
+            if text in taken:
+                raise Invalid(f"the observation {text!r} is in more than one split: give it one place")
+            taken.add(text)
+        assigned.append((split, [here[text] for text in dict.fromkeys(split.observations)]))
+    return assigned
