@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
 from mcp_memory.engine.observing import mention, observe, release
 from mcp_memory.errors import Invalid, NotFound
@@ -347,6 +348,7 @@ class KnowledgeGraph(Topic):
         source, target = ends
         if source is None or target is None:
             return RelationOutcome(wanted, missing=wanted.source if source is None else wanted.target)
+        feedback.related(tx, [source, target])
         existing = tx.relations.active(source, target, wanted.type)
         if existing is not None:
             return RelationOutcome(wanted, self._strengthen(tx, existing, wanted), existed=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from mcp_memory.engine import feedback
 from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory
 from mcp_memory.storage import Transaction
 
@@ -35,6 +36,8 @@ def observe(
             tx.entities.link(entity, memory)
         added[text] = memory
         links.append(memory)
+    if links:
+        feedback.extended(tx, entity, list(added))
     return links
 
 

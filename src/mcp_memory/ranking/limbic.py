@@ -98,6 +98,8 @@ class Scored:
     importance: float
     temporal_factor: float
     cooc_boost: float
+    boost: float = 1.0
+    """What use multiplies the relevance by, under the weights it was scored with."""
 
     @property
     def relevance(self) -> float:
@@ -134,9 +136,10 @@ def rank(
 def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     """The same factors under these weights, best first; equals by relevance, then as they came."""
     relevances = {item.key: item.relevance for item in factors}
-    scores = guarded({item.key: item.relevance * _boost(item, weights) for item in factors}, relevances)
+    boosts = {item.key: _boost(item, weights) for item in factors}
+    scores = guarded({key: relevance * boosts[key] for key, relevance in relevances.items()}, relevances)
     ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
-    return [replace(item, score=scores[item.key]) for item in ordered]
+    return [replace(item, score=scores[item.key], boost=boosts[item.key]) for item in ordered]
 
 
 def evidence(candidates: Sequence[Candidate], unrelated: float = 0.0, alpha: float = ALPHA) -> list[float]:

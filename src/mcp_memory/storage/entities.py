@@ -98,6 +98,12 @@ class Entities:
     def observation_counts(self, seqs: Iterable[int]) -> dict[int, int]:
         return {row["entity_seq"]: row["count"] for row in self._scope.fetch("observation_counts", seqs)}
 
+    def metadata_shares(self, seqs: Iterable[int]) -> dict[int, float]:
+        """Which part of each one's current observations is of the kind `metadata`."""
+        return {
+            row["entity_seq"]: float(row["share"]) for row in self._scope.fetch("metadata_shares", seqs)
+        }
+
     def add(
         self,
         *,

@@ -51,6 +51,7 @@ class Transaction:
         self.associations = Associations(scope)
         self.reflections = Reflections(scope)
         self.usage = Usage(scope)
+        self.search_log = SearchLog(scope, client)
         self.tidying = Tidying(scope)
         self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)

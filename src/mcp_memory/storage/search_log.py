@@ -1,0 +1,203 @@
+"""Acts on the search log: what was asked, how both rankings answered, and which answers were wanted."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Literal
+
+from mcp_memory.storage.database import Row
+from mcp_memory.storage.scope import Scope
+
+Sign = Literal["opened", "extended", "related", "cited"]
+"""What a client did with a result soon after it was shown."""
+
+FEEDBACK_WINDOW = timedelta(minutes=30)
+"""How long after a search an act still says something about its results."""
+
+SEARCHES_LOOKED_BACK_ON = 50
+"""Feedback goes to one of this many latest searches of a client: enough for any train of thought."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedResult:
+    """One candidate of a search: its place in both rankings, and the factors behind it."""
+
+    entity_seq: int
+    rank: int
+    """From 1; beyond the search's `shown` it was only in the other ranking."""
+    baseline_rank: int | None
+    """Its place by cosine alone; none when it has no vector."""
+    relevance: float
+    limbic_score: float
+    cosine: float | None
+    importance: float
+    temporal: float
+    cooc: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedSearch:
+    seq: int
+    query: str
+    strategy: str
+    mode: str
+    shown: int
+    at: datetime
+    results: tuple[LoggedResult, ...]
+    """Best first, as the client saw them."""
+    signs: Mapping[int, frozenset[str]]
+    """By entity: what the client did with it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogExtent:
+    """How much was logged in this space."""
+
+    searches: int
+    judged: int
+    """Searches of which at least one result was wanted."""
+    first_at: datetime | None
+    last_at: datetime | None
+    mean_ms: float | None
+    by_strategy: Mapping[str, int]
+    by_sign: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    event_seq: int
+    name: str
+
+
+class SearchLog:
+    """Not journaled: it is about use, and can be lost without losing anything that is known."""
+
+    def __init__(self, scope: Scope, client: str) -> None:
+        self._scope = scope
+        self._client = client
+
+    def add(
+        self,
+        query: str,
+        *,
+        strategy: str,
+        mode: str,
+        limit: int,
+        shown: int,
+        duration_ms: float,
+        results: Iterable[LoggedResult],
+    ) -> int:
+        """Log a search. Its number."""
+        [row] = self._scope.run(
+            "add_search", query=query, client=self._client, strategy=strategy, mode=mode, k_limit=limit,
+            result_count=shown, duration_ms=duration_ms, at=self._scope.at,
+        )  # fmt: skip
+        seq = int(row["seq"])
+        self._scope.change_many("add_search_result", (_row_of(seq, result) for result in results))
+        return seq
+
+    def credit(self, seqs: Iterable[int], sign: Sign) -> int:
+        """Note that these were wanted, if a recent search of this client showed them. How many it had."""
+        shown = [(seq, self._shown[seq]) for seq in dict.fromkeys(seqs) if seq in self._shown]
+        self._scope.change_many(
+            "add_feedback",
+            (
+                {"event_seq": by.event_seq, "entity_seq": seq, "sign": sign, "at": self._scope.at}
+                for seq, by in shown
+            ),
+        )
+        return len(shown)
+
+    def lately_shown(self) -> dict[int, str]:
+        """The names of what recent searches showed this client."""
+        return {seq: shown.name for seq, shown in self._shown.items()}
+
+    def judged(self, limit: int) -> list[LoggedSearch]:
+        """Searches with feedback, the newest first."""
+        found = self._scope.run("judged_searches", limit=limit)
+        seqs = [row["seq"] for row in found]
+        results = _grouped(self._scope.fetch("results_of_searches", seqs))
+        signs = _grouped(self._scope.fetch("feedback_of_searches", seqs))
+        return [_search_of(row, results.get(row["seq"], []), signs.get(row["seq"], [])) for row in found]
+
+    def extent(self) -> LogExtent:
+        [row] = self._scope.run("search_log_extent")
+        return LogExtent(
+            searches=row["count"],
+            judged=self._scope.count("count_judged_searches"),
+            first_at=_time(row["first_at"]),
+            last_at=_time(row["last_at"]),
+            mean_ms=row["mean_ms"],
+            by_strategy=self._counts("searches_by_strategy"),
+            by_sign=self._counts("feedback_by_sign"),
+        )
+
+    def forget(self, *, before: datetime, most: int) -> None:
+        """Drop searches older than `before`, and all but the newest `most`."""
+        self._scope.change("forget_old_searches", before=before)
+        self._scope.change("forget_excess_searches", most=most)
+
+    @cached_property
+    def _shown(self) -> dict[int, _Shown]:
+        found = self._scope.run(
+            "lately_shown",
+            client=self._client,
+            since=self._scope.at - FEEDBACK_WINDOW,
+            searches=SEARCHES_LOOKED_BACK_ON,
+        )
+        return {row["entity_seq"]: _Shown(row["event_seq"], row["name"]) for row in found}
+
+    def _counts(self, query: str) -> dict[str, int]:
+        return {row["name"]: row["count"] for row in self._scope.run(query)}
+
+
+def _row_of(event_seq: int, result: LoggedResult) -> dict[str, object]:
+    return {
+        "event_seq": event_seq, "entity_seq": result.entity_seq, "rank": result.rank,
+        "baseline_rank": result.baseline_rank, "base": result.relevance,
+        "limbic_score": result.limbic_score, "cosine": result.cosine, "importance": result.importance,
+        "temporal": result.temporal, "cooc": result.cooc,
+    }  # fmt: skip
+
+
+def _search_of(row: Row, results: Sequence[Row], feedback: Sequence[Row]) -> LoggedSearch:
+    signs: dict[int, frozenset[str]] = {}
+    for given in feedback:
+        signs[given["entity_seq"]] = signs.get(given["entity_seq"], frozenset()) | {given["sign"]}
+    return LoggedSearch(
+        seq=row["seq"],
+        query=row["query"],
+        strategy=row["strategy"],
+        mode=row["mode"],
+        shown=row["result_count"],
+        at=row["at"],
+        results=tuple(_result_of(result) for result in results),
+        signs=signs,
+    )
+
+
+def _result_of(row: Row) -> LoggedResult:
+    return LoggedResult(
+        entity_seq=row["entity_seq"],
+        rank=row["rank"],
+        baseline_rank=row["baseline_rank"],
+        relevance=row["base"],
+        limbic_score=row["limbic_score"],
+        cosine=row["cosine"],
+        importance=row["importance"],
+        temporal=row["temporal"],
+        cooc=row["cooc"],
+    )
+
+
+def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:
+    groups: dict[int, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["event_seq"], []).append(row)
+    return groups
+
+
+def _time(value: datetime | str | None) -> datetime | None:
+    """An expression comes out as the engine has it."""
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
