@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp import tidying
+from mcp_memory.server.mcp.graph_search import search_semantic
 from mcp_memory.server.mcp.tidying import ReflectionOut, reflection_out
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, ToolSet, tool
 
@@ -183,9 +184,7 @@ class OpenNodes(Arguments):
     ] = False
     details: Annotated[
         bool,
-        Field(
-            description="Also ids (as other tools need them), status, the relations, and what each observation is."
-        ),
+        Field(description="Also ids for other tools, status, relations, and what each observation is."),
     ] = False
     include_reflections: Annotated[bool, Field(description="Also what was reflected about them.")] = False
 
@@ -608,6 +607,7 @@ TOOLS = ToolSet(
         delete_entities,
         delete_observations,
         delete_relations,
+        search_semantic,
         search_nodes,
         open_nodes,
         read_graph,
