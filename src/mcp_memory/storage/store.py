@@ -51,7 +51,6 @@ class Transaction:
         self.associations = Associations(scope)
         self.reflections = Reflections(scope)
         self.usage = Usage(scope)
-        self.search_log = SearchLog(scope, client)
         self.tidying = Tidying(scope)
         self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)
@@ -98,6 +97,8 @@ class Store:
         Not `durable`: what is written need not survive a power cut, and costs no wait for the disk.
         """
         with self.database.write(durable=durable) as connection:
+            if self.database.space_lock:
+                connection.run(self.database.space_lock, {"space": caller.space})
             space_id = self._space_id(connection, caller.space)
             if space_id == NO_SPACE:
                 connection.change(queries.load()["add_space"], {"name": caller.space, "at": at})
