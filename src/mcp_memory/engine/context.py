@@ -39,6 +39,8 @@ class Tuning:
     min_similarity: float = 0.5
     keyword_weight: float = 0.4
     trash: timedelta = timedelta(days=30)
+    journal: timedelta = timedelta(days=365)
+    """How long the journal tells that something happened, beyond the time it can be undone."""
     search_log_age: timedelta = timedelta(days=90)
     search_log_size: int = 10_000
     """Searches kept for learning, per space; 0 keeps none."""
@@ -81,8 +83,9 @@ class Context:
     def reading(self) -> AbstractContextManager[Transaction]:
         return self.store.read(self.caller.space, self.clock())
 
-    def writing(self) -> AbstractContextManager[Transaction]:
-        return self.store.write(self.caller, self.clock(), self.new_id())
+    def writing(self, act: str | None = None) -> AbstractContextManager[Transaction]:
+        """Change what is known. Work that takes several transactions is one change if it names its `act`."""
+        return self.store.write(self.caller, self.clock(), act or self.new_id())
 
     def noting(self) -> AbstractContextManager[Transaction]:
         """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""

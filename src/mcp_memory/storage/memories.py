@@ -1,13 +1,14 @@
 """Acts on memories: kept, found, revised, linked, forgotten."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import Filter, Memory, MemoryVersion, Origin
 from mcp_memory.storage import filters
-from mcp_memory.storage.database import Row
+from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
@@ -26,6 +27,28 @@ ORDERS: Mapping[str, str] = {
     "weakest": f"{filters.EFFECTIVE_CONFIDENCE}, o.seq",
 }
 """The orders memories can be listed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What ranking must know of a memory besides how well it matches."""
+
+    channel: str | None
+    created_at: datetime
+    importance: float
+    effective_confidence: float
+    superseded: bool
+
+
+def standing_of(row: Row) -> Standing:
+    return Standing(
+        row["channel"],
+        row["created_at"],
+        row["importance"],
+        # Above what was stored only when two clocks disagree.
+        min(1.0, row["effective_confidence"]),
+        row["superseded_at"] is not None,
+    )
 
 
 def memory_of(row: Row) -> Memory:
@@ -82,6 +105,31 @@ class Memories:
         params = {key: value for key, value in allowed.params.items() if key != "space_id"}
         return self._scope.count("count_memories", slots={"where": allowed.condition}, **params)
 
+    def allowed(self, filter: Filter, *, half_life: timedelta) -> Allowed:
+        """The filter as a condition, at this moment, for searches by words and vectors."""
+        return filters.where(filter, self._scope.space_id, self._scope.at, half_life)
+
+    def standing(self, seqs: Iterable[int], filter: Filter, *, half_life: timedelta) -> dict[int, Standing]:
+        """How those of them stand that the filter lets through."""
+        allowed = self.allowed(filter, half_life=half_life)
+        rows = self._scope.fetch(
+            "standing_of_memories",
+            seqs,
+            slots={"where": allowed.condition, "effective": filters.EFFECTIVE_CONFIDENCE},
+            **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
+        )
+        return {row["seq"]: standing_of(row) for row in rows}
+
+    def about(
+        self, entity_seqs: Iterable[int], filter: Filter, *, half_life: timedelta
+    ) -> list[tuple[int, int, float]]:
+        """(entity, memory, relevance) of each memory about one of them that the filter lets through."""
+        allowed = self.allowed(filter, half_life=half_life)
+        rows = self._scope.fetch(
+            "memories_about", entity_seqs, slots={"where": allowed.condition}, **allowed.params
+        )
+        return [(row["entity_seq"], row["memory_seq"], row["relevance"]) for row in rows]
+
     def add(
         self,
         *,
@@ -101,10 +149,8 @@ class Memories:
         flagged: bool = False,
     ) -> Memory:
         at = self._scope.at
-        # An observation keeps its white space: graph tools match it to the letter.
-        content_hash = (exact_fingerprint if origin == "observation" else fingerprint)(content)
         row = {
-            "id": id, "content": content, "content_hash": content_hash, "type": type,
+            "id": id, "content": content, "content_hash": _hash(origin, content), "type": type,
             "kind": kind, "tags": list(tags), "confidence": confidence, "importance": importance,
             "source": source, "context": context, "channel": channel, "metadata": dict(metadata or {}),
             "origin": origin, "pinned_at": at if pinned else None, "created_at": at, "updated_at": at,
@@ -115,10 +161,10 @@ class Memories:
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
         """Change what a memory says, keeping what it said as a version."""
-        self.keep_version(memory, memory, reason)
+        number = self.keep_version(memory, memory, reason)
         if "content" in changes:
-            changes["content_hash"] = fingerprint(changes["content"])
-        return self.change(memory, **changes, version=memory.version + 1, updated_at=self._scope.at)
+            changes["content_hash"] = _hash(memory.origin, changes["content"])
+        return self.change(memory, **changes, version=number + 1, updated_at=self._scope.at)
 
     def change(self, memory: Memory, **changes: Any) -> Memory:
         """Change something that needs no version: a pin, a flag, being forgotten."""
@@ -127,17 +173,19 @@ class Memories:
         self._scope.rows.update("memory", memory.seq, changes)
         return self.fetch([memory.seq])[memory.seq]
 
-    def keep_version(self, memory: Memory, of: Memory, reason: str) -> None:
-        """Keep the state of `of` in the history of `memory`."""
+    def keep_version(self, memory: Memory, of: Memory, reason: str) -> int:
+        """Keep the state of `of` in the history of `memory`. Its number there."""
+        number = self._scope.count("last_version_of_memory", memory_seq=memory.seq) + 1
         state = plain({name: getattr(of, name) for name in Memory.__slots__}) or {}
         self._scope.rows.insert(
             "memory_version",
             {
-                "memory_seq": memory.seq, "number": of.version,
+                "memory_seq": memory.seq, "number": number,
                 "content": of.content, "state": {**state, "tags": list(of.tags)}, "reason": reason,
                 "created_at": self._scope.at,
             },
         )  # fmt: skip
+        return number
 
     def versions(self, memory: Memory) -> list[MemoryVersion]:
         """Oldest first."""
@@ -163,3 +211,8 @@ class Memories:
     def reinforce(self, seqs: Iterable[int]) -> None:
         """They have been read: count, time and confidence say so."""
         self._scope.change_each("reinforce_memories", seqs, at=self._scope.at)
+
+
+def _hash(origin: Origin, content: str) -> str:
+    # An observation keeps its white space: graph tools match it to the letter.
+    return (exact_fingerprint if origin == "observation" else fingerprint)(content)

@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from mcp_memory.storage import obstacles
 from mcp_memory.storage.database import Connection, Row
 from mcp_memory.storage.schema import COLUMNS, VOLATILE, is_time
+from mcp_memory.text.preview import shortened
 
 Image = dict[str, Any]
-"""One row: `table`, `key`, `before` (what it was; None: not there), `after` (a digest of what it became)."""
+"""One row: `table`, `key`, `before` (what it was; None: not there), `after` (a digest of what it became),
+and `own`: which of the columns that mere reading changes were meant to change."""
 
 Watcher = Callable[[str, Row | None, Row | None], None]
 """Told of each change: the table, the row before and the row after."""
@@ -56,26 +59,35 @@ class Rows:
         found = self._connection.run(find_sql(table), {"seq": seq})
         return found[0] if found else None
 
-    def put_back(self, image: Image) -> bool:
-        """Make the row what it was; False when it has changed since, and is left alone."""
+    def put_back(self, image: Image) -> str | None:
+        """Make the row what it was. If something stands in the way, says what, and leaves the row alone."""
         table, seq = image["table"], image["key"]
-        current = self.find(table, seq)
-        if digest(current) != image["after"]:
-            return False
-        before = restored(image["before"])
+        current, before = self.find(table, seq), restored(image["before"])
+        if digest(table, current) != image["after"]:
+            return f"{named(table, seq, current or before)} has changed since"
+        obstacle = obstacles.to_losing if before is None else obstacles.to_having
+        found = obstacle(self._connection, table, before or current or {})
+        if found:
+            return f"{named(table, seq, before or current)} {found}"
         if before is None:
             self.delete(table, seq)
         elif current is None:
             self.insert(table, before)
         else:
-            used = (
-                {column: current[column] for column in VOLATILE & current.keys()} if table == "memory" else {}
-            )
-            self.update(table, seq, {**before, **used})
-        return True
+            used = VOLATILE.get(table, frozenset()) - set(image.get("own", ()))
+            self.update(table, seq, {**before, **{column: current[column] for column in used}})
+        return None
 
     def _note(self, table: str, seq: int, before: Row | None, after: Row | None) -> None:
-        self.images.append({"table": table, "key": seq, "before": plain(before), "after": digest(after)})
+        image = {"table": table, "key": seq, "before": plain(before), "after": digest(table, after)}
+        if before and after:
+            own = [
+                column
+                for column in sorted(VOLATILE.get(table, frozenset()))
+                if before[column] != after[column]
+            ]
+            image |= {"own": own} if own else {}
+        self.images.append(image)
         self._watcher(table, before, after)
 
 
@@ -100,7 +112,10 @@ def plain(row: Row | None) -> Row | None:
     """The row as JSON can hold it."""
     if row is None:
         return None
-    return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+    return {
+        key: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        for key, value in row.items()
+    }
 
 
 def restored(row: Row | None) -> Row | None:
@@ -113,14 +128,35 @@ def restored(row: Row | None) -> Row | None:
     }
 
 
-def digest(row: Row | None) -> str | None:
+def digest(table: str, row: Row | None) -> str | None:
     """Tells two states of a row apart, leaving out what mere reading changes."""
     if row is None:
         return None
-    # Numbers as floats: a column of reals gives 1.0 back for 1.
-    steady = {
-        key: float(value) if isinstance(value, int) else value
-        for key, value in (plain(row) or {}).items()
-        if key not in VOLATILE
-    }
+    volatile = VOLATILE.get(table, frozenset())
+    steady = {key: _levelled(value) for key, value in (plain(row) or {}).items() if key not in volatile}
     return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def named(table: str, seq: int, row: Row | None) -> str:
+    """A row in words that its owner recognises."""
+    row = row or {}
+    if table == "memory":
+        return f"the memory {shortened(row.get('content', ''), 60)!r}"
+    if table == "entity":
+        return f"the entity {row.get('name', seq)!r}"
+    what = {
+        "entity_memory": "a link between an entity and a memory",
+        "memory_version": "a version of a memory",
+    }
+    return what.get(table, f"{table} {seq}")
+
+
+def _levelled(value: Any) -> Any:
+    # A database gives 1.0 back for 1, or 10000000000000000 for 1e16.
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _levelled(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_levelled(inner) for inner in value]
+    return value

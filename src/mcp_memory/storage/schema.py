@@ -1,6 +1,7 @@
 """The columns of every table whose changes the journal can take back."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "memory": (
@@ -31,12 +32,39 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 JSON_COLUMNS = frozenset({"tags", "metadata", "state", "payload", "before", "value"})
 
-VOLATILE = frozenset({"accessed_at", "access_count", "confidence"})
-"""Columns that reading a memory changes. They do not count as an edit that stands in the way of an undo."""
+VOLATILE: Mapping[str, frozenset[str]] = {
+    "memory": frozenset({"accessed_at", "access_count", "confidence", "flagged_at"})
+}
+"""Columns that reading changes. They do not count as an edit that stands in the way of an undo."""
+
+PARENTS: Mapping[str, Mapping[str, str]] = {
+    "memory_version": {"memory_seq": "memory"},
+    "entity_memory": {"entity_seq": "entity", "memory_seq": "memory"},
+    "relation": {"source_seq": "entity", "target_seq": "entity"},
+    "association": {"source_seq": "memory", "target_seq": "memory"},
+}
+"""The rows that a row hangs on, by the column that names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """No two rows are equal in these columns; where `while_null` is not null, a row does not count."""
+
+    columns: tuple[str, ...]
+    while_null: str | None = None
+
+
+UNIQUE: Mapping[str, Uniqueness] = {
+    "memory": Uniqueness(("space_id", "content_hash"), "forgotten_at"),
+    "entity": Uniqueness(("space_id", "name", "type")),
+    "relation": Uniqueness(("source_seq", "target_seq", "type"), "ended_at"),
+    "association": Uniqueness(("source_seq", "target_seq", "type")),
+}
 
 DERIVING: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"content", "tags", "context", "type", "kind", "forgotten_at", "superseded_at"}),
     "entity": frozenset({"name", "type", "description", "status"}),
+    "entity_memory": frozenset({"entity_seq", "memory_seq"}),
     "relation": frozenset({"ended_at", "type"}),
     "reflection": frozenset({"content"}),
 }

@@ -18,12 +18,35 @@ SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at F
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at, o.before FROM event o
  WHERE o.space_id = :space_id AND o.act = :act ORDER BY o.seq
 
--- mark_act_undone --
-UPDATE event SET undone_at = :at WHERE space_id = :space_id AND act = :act
+-- events_by_seq --
+SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at FROM event o
+ WHERE o.space_id = :space_id AND o.seq IN ({keys})
+
+-- acts_before --
+SELECT o.seq, o.act FROM event o
+ WHERE o.space_id = :space_id AND o.seq < :before ORDER BY o.seq DESC LIMIT :limit
+
+-- acts_summed_up --
+SELECT o.act, o.name, count(*) AS count, min(o.seq) AS first_seq, max(o.seq) AS last_seq,
+       count(o.undone_at) AS undone, sum(CASE WHEN o.before <> :nothing THEN 1 ELSE 0 END) AS kept
+  FROM event o WHERE o.space_id = :space_id AND o.act IN ({keys}) GROUP BY o.act, o.name
+
+-- mark_events_undone --
+UPDATE event SET undone_at = :at WHERE space_id = :space_id AND seq IN ({keys})
+
+-- mark_act_redone --
+-- What an undo took back is done again when the undo itself is taken back.
+UPDATE event SET undone_at = NULL WHERE space_id = :space_id AND act = :act AND undone_at = :at
 
 -- last_event --
 SELECT COALESCE(max(seq), 0) AS seq FROM event WHERE space_id = :space_id
 
--- forget_images --
--- After the time to change one's mind is over, what was deleted is deleted.
-UPDATE event SET before = :nothing WHERE space_id = :space_id AND at < :before AND before <> :nothing
+-- events_with_images --
+SELECT o.seq, o.payload FROM event o
+ WHERE o.space_id = :space_id AND o.at < :before AND o.before <> :nothing ORDER BY o.seq LIMIT :limit
+
+-- rewrite_event --
+UPDATE event SET payload = :payload, before = :before WHERE space_id = :space_id AND seq = :seq
+
+-- remove_events --
+DELETE FROM event WHERE space_id = :space_id AND at < :before

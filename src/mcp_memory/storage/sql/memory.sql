@@ -40,3 +40,17 @@ SELECT v.seq, v.number, v.content, v.state, v.reason, v.created_at
 
 -- version_seqs_of_memory --
 SELECT seq FROM memory_version WHERE space_id = :space_id AND memory_seq = :memory_seq ORDER BY seq
+
+-- last_version_of_memory --
+SELECT COALESCE(max(number), 0) AS count FROM memory_version
+ WHERE space_id = :space_id AND memory_seq = :memory_seq
+
+-- standing_of_memories --
+-- What ranking needs to know of candidates, without reading what they say.
+SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence
+  FROM memory o WHERE o.seq IN ({keys}) AND {where}
+
+-- memories_about --
+SELECT em.entity_seq, em.memory_seq, em.relevance
+  FROM entity_memory em JOIN memory o ON o.seq = em.memory_seq
+ WHERE em.entity_seq IN ({keys}) AND {where}

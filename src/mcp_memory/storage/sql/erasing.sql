@@ -1,0 +1,40 @@
+-- events_mentioning --
+-- The whole journal of a space is read: it is done only for who asks to be forgotten.
+SELECT o.seq, o.act, o.subject, o.payload, o.before FROM event o
+ WHERE o.space_id = :space_id
+   AND (o.subject = :id OR CAST(o.payload AS TEXT) LIKE :needle OR CAST(o.before AS TEXT) LIKE :needle)
+ ORDER BY o.seq
+
+-- entity_deletions --
+SELECT o.act, o.payload FROM event o
+ WHERE o.space_id = :space_id AND o.name = 'entity_deleted' ORDER BY o.seq
+
+-- versions_mentioning --
+SELECT v.seq, v.state FROM memory_version v
+ WHERE v.space_id = :space_id AND CAST(v.state AS TEXT) LIKE :needle
+
+-- remove_access --
+DELETE FROM entity_access WHERE entity_seq = :entity_seq
+
+-- remove_access_days --
+DELETE FROM entity_access_day WHERE entity_seq = :entity_seq
+
+-- remove_co_occurrences --
+DELETE FROM co_occurrence WHERE a_seq = :entity_seq OR b_seq = :entity_seq
+
+-- remove_searches_for --
+DELETE FROM search_event WHERE space_id = :space_id AND lower(query) LIKE :needle ESCAPE '\'
+
+-- remove_stray_access --
+DELETE FROM entity_access
+ WHERE last_at < :before AND NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = entity_access.entity_seq)
+
+-- remove_stray_access_days --
+DELETE FROM entity_access_day
+ WHERE NOT EXISTS (SELECT 1 FROM entity_access a WHERE a.entity_seq = entity_access_day.entity_seq)
+
+-- remove_stray_co_occurrences --
+DELETE FROM co_occurrence
+ WHERE last_at < :before
+   AND (NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = co_occurrence.a_seq)
+        OR NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = co_occurrence.b_seq))

@@ -1,0 +1,21 @@
+-- memories_to_compare --
+-- Current memories that are new or have changed since; in the order they were stored.
+SELECT o.seq FROM memory o
+ WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL
+   AND o.updated_at >= :since AND o.seq > :after
+ ORDER BY o.seq LIMIT :limit
+
+-- count_to_compare --
+SELECT count(*) AS count FROM memory o
+ WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL AND o.updated_at >= :since
+
+-- superseded_by --
+SELECT o.seq FROM memory o WHERE o.space_id = :space_id AND o.superseded_by = :id
+
+-- merges_taken_back --
+SELECT o.subject, o.payload FROM event o
+ WHERE o.space_id = :space_id AND o.name = 'memories_merged' AND o.undone_at IS NOT NULL
+
+-- contradictions --
+SELECT a.source_seq, a.target_seq FROM association a
+ WHERE a.space_id = :space_id AND a.type = 'contradicts' AND a.source_seq IN ({keys})
