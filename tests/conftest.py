@@ -11,8 +11,10 @@ from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
+from mcp_memory.storage.postgres import PostgresDatabase
 from mcp_memory.storage.sqlite import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
+from tests.postgres_server import PostgresDatabases, postgres_databases
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,9 +34,27 @@ def embedder() -> HashEmbedder:
     return HashEmbedder()
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresDatabases]:
+    """A PostgreSQL server of this test run's own, or the one `TEST_DATABASE_URL` names."""
+    with postgres_databases() as databases:
+        yield databases
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresDatabases) -> Iterator[str]:
+    """A database with our schema and nothing in it."""
+    with postgres.fresh() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    opened = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    """One of each kind, in turn."""
+    if request.param == "sqlite":
+        opened: Database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    else:
+        opened = PostgresDatabase(request.getfixturevalue("postgres_url"))
     yield opened
     opened.close()
 

@@ -10,7 +10,7 @@ from mcp_memory.config import Config
 from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.engine.memory_file import MemoryFile
-from mcp_memory.errors import Invalid
+from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 
@@ -33,7 +33,7 @@ def build(config: Config, client: str = "") -> Engine:
 
 def open_database(config: Config) -> Database:
     if settings.is_postgres(config.url):
-        raise Invalid("PostgreSQL is not supported yet: set DATABASE_URL to sqlite:///…")
+        return _open_postgres(config)
     from mcp_memory.storage.sqlite import SqliteDatabase
 
     return SqliteDatabase(
@@ -51,6 +51,17 @@ def embedder(config: Config) -> Embedder | NoModel:
         base_url=config.openai_base_url,
         api_key=config.openai_api_key,
     )
+
+
+def _open_postgres(config: Config) -> Database:
+    try:
+        from mcp_memory.storage.postgres import PostgresDatabase
+    except ImportError as error:
+        raise Unavailable(
+            "PostgreSQL needs a driver that is not installed: run pip install 'mcp-memory[postgres]'"
+        ) from error
+    # Each worker may hold one connection, and background work one more.
+    return PostgresDatabase(config.url, config.database_read_url, connections=config.workers + 2)
 
 
 def models_dir(config: Config) -> Path:

@@ -105,8 +105,12 @@ class Database(Protocol):
     """One engine."""
 
     name: str
-    journal_lock: str
-    """SQL run before events are written, so that their numbers follow the order of commits; may be empty."""
+    space_lock: str
+    """SQL that lets one writer at a time into the space `:space`, until its transaction ends.
+
+    Empty where there is only one writer anyway. Two things rest on it: an act may look first and
+    write then, and the numbers of a space's events follow the order of commits.
+    """
 
     @property
     def words(self) -> Words: ...
@@ -123,4 +127,23 @@ class Database(Protocol):
     def migrate(self, scripts: Sequence[Script]) -> None:
         """Apply the scripts newer than the database, while no other process does."""
 
+    def bell(self) -> AbstractContextManager["Bell"]:
+        """Hear of what is written, by whatever process. Only a hint to look: the journal is the truth."""
+
+    def candidacy(self) -> AbstractContextManager["Candidacy"]:
+        """Stand for being the one process that does the background work."""
+
     def close(self) -> None: ...
+
+
+class Bell(Protocol):
+    def wait(self, timeout: float) -> bool:
+        """Whether something may have been written since the last call; after `timeout` seconds at most."""
+
+
+class Candidacy(Protocol):
+    def leads(self) -> bool:
+        """Whether this process leads now. Ask before each piece of work: it may be taken over, or lost.
+
+        Two may lead for a moment while a connection is being lost, so the work must bear that.
+        """

@@ -61,6 +61,10 @@ class FileLock:
             if taken and self._handle is not None:
                 _unlock(self._handle)
 
+    def take(self) -> bool:
+        """Whether it is held now, without waiting; until `close`."""
+        return self._take(0)
+
     def close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)

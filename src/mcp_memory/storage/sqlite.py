@@ -18,6 +18,7 @@ import apsw
 from mcp_memory.errors import Conflict, MemoryServerError, Unavailable
 from mcp_memory.storage.database import Params, Row, Script
 from mcp_memory.storage.file_lock import FileLock
+from mcp_memory.storage.sqlite_signals import SqliteBell, SqliteCandidacy
 from mcp_memory.storage.sqlite_vectors import SqliteVectors, load
 from mcp_memory.storage.sqlite_words import SqliteWords
 
@@ -36,7 +37,7 @@ class SqliteDatabase:
     """A file that many threads and processes may use at once."""
 
     name = "sqlite"
-    journal_lock = ""  # there is one writer: numbers are in commit order by themselves
+    space_lock = ""  # there is one writer in all
 
     def __init__(self, path: Path, synchronous: Synchronous = "FULL") -> None:
         self._path = path
@@ -97,6 +98,23 @@ class SqliteDatabase:
                 connection.raw.execute(script.sql)
             connection.raw.execute(f"PRAGMA user_version = {newest}")
             connection.raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    @contextmanager
+    def bell(self) -> Iterator[SqliteBell]:
+        with _translated():
+            connection = self._connect()
+            try:
+                yield SqliteBell(connection)
+            finally:
+                connection.close()
+
+    @contextmanager
+    def candidacy(self) -> Iterator[SqliteCandidacy]:
+        lock = FileLock(self._path.with_name(self._path.name + ".leader"))
+        try:
+            yield SqliteCandidacy(lock)
+        finally:
+            lock.close()
 
     def close(self) -> None:
         with self._writing:

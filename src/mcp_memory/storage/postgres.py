@@ -1,0 +1,153 @@
+"""PostgreSQL: one database that many servers use at once."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+
+import psycopg
+
+from mcp_memory.storage import postgres_schema
+from mcp_memory.storage.database import Params, Row, Script
+from mcp_memory.storage.postgres_errors import translated_errors
+from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected
+from mcp_memory.storage.postgres_signals import CHANNEL, SPACE_LOCK, PostgresBell, PostgresCandidacy
+from mcp_memory.storage.postgres_vectors import PostgresVectors
+from mcp_memory.storage.postgres_words import PostgresWords
+
+CONNECTIONS = 10
+LOCK_SECONDS = 10
+"""How long a writer waits for another one in the same space."""
+
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE = f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
+_NOTHING: Params = {}
+
+
+class PostgresDatabase:
+    """A database that many threads, processes and machines may use at once.
+
+    With `read_url`, transactions that only look go to that replica, as soon as it has all that
+    this process wrote before.
+    """
+
+    name = "postgres"
+    space_lock = f"SELECT pg_advisory_xact_lock({SPACE_LOCK}, hashtext(:space))"
+
+    def __init__(self, url: str, read_url: str = "", connections: int = CONNECTIONS) -> None:
+        self._url = url
+        self._primary = Pool(url, connections)
+        self._replica = Replica(Pool(read_url, connections)) if read_url else None
+        self.words = PostgresWords()
+        self.vectors = PostgresVectors(self._outside_transactions)
+
+    @contextmanager
+    def read(self) -> Iterator["PostgresConnection"]:
+        with translated_errors(), self._begun_reading() as raw:
+            try:
+                yield PostgresConnection(raw)
+            finally:
+                _roll_back(raw)
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator["PostgresConnection"]:
+        with translated_errors(), self._primary.begun(WRITE if durable else WRITE + NOT_DURABLE) as raw:
+            try:
+                yield PostgresConnection(raw)
+                _commit(raw)
+            except BaseException:
+                _roll_back(raw)
+                raise
+            self._after_commit(raw, durable)
+
+    def migrate(self, scripts: Sequence[Script]) -> None:
+        with translated_errors(), connected(self._url) as raw:
+            postgres_schema.migrate(raw, scripts)
+
+    @contextmanager
+    def bell(self) -> Iterator[PostgresBell]:
+        bell = PostgresBell(self._url)
+        try:
+            yield bell
+        finally:
+            bell.close()
+
+    @contextmanager
+    def candidacy(self) -> Iterator[PostgresCandidacy]:
+        candidacy = PostgresCandidacy(self._url)
+        try:
+            yield candidacy
+        finally:
+            candidacy.close()
+
+    def close(self) -> None:
+        self._primary.close()
+        if self._replica:
+            self._replica.pool.close()
+
+    @contextmanager
+    def _begun_reading(self) -> Iterator[Raw]:
+        pool = self._replica.pool if self._replica and self._replica.is_current() else self._primary
+        with pool.begun(READ) as raw:
+            yield raw
+
+    def _after_commit(self, raw: Raw, durable: bool) -> None:
+        # What was written is kept by now: a failure here must not look like a failure of it.
+        with suppress(psycopg.Error):
+            if durable:
+                # After the transaction, not in it: of transactions with a NOTIFY only one at a time
+                # may commit, whatever space it is in. A bell not rung makes listeners look later.
+                raw.execute(f"NOTIFY {CHANNEL}")
+            if self._replica:
+                self._replica.has_to_follow(raw)
+
+    @contextmanager
+    def _outside_transactions(self) -> Iterator["PostgresConnection"]:
+        """For what PostgreSQL refuses inside one, like making an index while others write."""
+        with translated_errors(), connected(self._url) as raw:
+            yield PostgresConnection(raw)
+
+
+class PostgresConnection:
+    """A transaction on one psycopg connection."""
+
+    def __init__(self, raw: Raw) -> None:
+        self.raw = raw
+
+    def run(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+        return self.raw.execute(translated(sql), params, binary=True).fetchall()
+
+    def change(self, sql: str, params: Params = _NOTHING) -> int:
+        return self.raw.execute(translated(sql), params).rowcount
+
+    def change_many(self, sql: str, rows: Sequence[Params]) -> None:
+        with self.raw.cursor() as cursor:
+            cursor.executemany(translated(sql), rows)
+
+
+_LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|::|%|:([A-Za-z_]\w*)")
+
+
+@lru_cache(maxsize=2000)
+def translated(sql: str) -> str:
+    """`:name` as the driver has it; what only looks like it, in a text or a comment, stays."""
+    return _LEXEME.sub(_as_psycopg, sql)
+
+
+def _as_psycopg(found: re.Match[str]) -> str:
+    if found[1]:
+        return f"%({found[1]})s"
+    return "" if found[0].startswith("--") else found[0].replace("%", "%%")
+
+
+def _commit(raw: Raw) -> None:
+    # Of a transaction in which a statement failed, COMMIT makes a ROLLBACK, and does not complain.
+    if raw.execute("COMMIT").statusmessage != "COMMIT":
+        raise AssertionError("a statement failed, but the transaction was to be kept")
+
+
+def _roll_back(raw: Raw) -> None:
+    # A lost connection has rolled back on its own.
+    with suppress(psycopg.OperationalError):
+        raw.execute("ROLLBACK")

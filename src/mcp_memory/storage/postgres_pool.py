@@ -1,0 +1,140 @@
+"""Connections to a PostgreSQL server, and to one that follows it."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from mcp_memory.storage.postgres_values import register_values
+
+SCHEMA = "mcp_memory"
+"""Where our tables are, apart from whatever else the database holds."""
+
+CONNECTING_SECONDS = 10.0
+"""How long a transaction waits for a connection before it fails."""
+
+REPLICA_SECONDS = 1.0
+REPLICA_PAUSE_SECONDS = 10.0
+"""How long a read waits for the replica, and how long reads leave it alone after that."""
+
+Raw = psycopg.Connection[DictRow]
+
+_log = logging.getLogger(__name__)
+
+# Transactions are begun and ended by our own statements: so BEGIN can say all it has to in one go.
+_OPTIONS: dict[str, Any] = {"autocommit": True, "row_factory": dict_row, "application_name": "mcp-memory"}
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Raw]:
+    """A connection of one's own."""
+    with connect(url) as raw:
+        yield raw
+
+
+def connect(url: str) -> Raw:
+    raw: Raw = psycopg.connect(url, connect_timeout=int(CONNECTING_SECONDS), **_OPTIONS)
+    configure(raw)
+    return raw
+
+
+def configure(raw: Raw) -> None:
+    """Our tables, pgvector's types, and times in UTC."""
+    [row] = raw.execute(
+        """
+        WITH extension AS (
+            SELECT n.nspname, t.oid FROM pg_extension e
+              JOIN pg_namespace n ON n.oid = e.extnamespace
+              JOIN pg_type t ON t.typnamespace = e.extnamespace AND t.typname = 'vector'
+             WHERE e.extname = 'vector')
+        SELECT (SELECT oid FROM extension) AS vector_oid,
+               set_config('TimeZone', 'UTC', false),
+               set_config('idle_in_transaction_session_timeout', '60s', false),
+               set_config('search_path', concat_ws(', ', CAST(%s AS TEXT), 'public',
+                          (SELECT quote_ident(nspname) FROM extension WHERE nspname <> 'public')), false)
+        """,
+        [SCHEMA],
+    ).fetchall()
+    register_values(raw, row["vector_oid"])
+
+
+class Pool:
+    """Connections to one server, opened when first needed."""
+
+    def __init__(self, url: str, connections: int) -> None:
+        self._opening = threading.Lock()
+        self._connections = connections
+        self._pool: ConnectionPool[Raw] = ConnectionPool(
+            url, kwargs=_OPTIONS, configure=configure, min_size=1, max_size=connections, open=False,
+            reconnect_timeout=CONNECTING_SECONDS, name=SCHEMA,
+        )  # fmt: skip
+
+    @contextmanager
+    def begun(self, sql: str, timeout: float = CONNECTING_SECONDS) -> Iterator[Raw]:
+        """A connection on which a transaction was begun."""
+        self._open()
+        raw = self._begin(sql, timeout)
+        try:
+            yield raw
+        finally:
+            self._pool.putconn(raw)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _begin(self, sql: str, timeout: float) -> Raw:
+        # One that died in the pool, as all do when the server restarts, is found out here, before
+        # anything was done with it, and the next one is taken.
+        for attempt in range(self._connections + 1):
+            raw = self._pool.getconn(timeout)
+            try:
+                raw.execute(sql)
+            except BaseException as error:
+                self._pool.putconn(raw)
+                if not isinstance(error, psycopg.OperationalError) or attempt == self._connections:
+                    raise
+            else:
+                return raw
+        raise AssertionError("unreachable")
+
+    def _open(self) -> None:
+        with self._opening:
+            if self._pool.closed:
+                self._pool.open()
+
+
+class Replica:
+    """A server that follows the primary, a little behind."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._written = "0/0"
+        self._avoided_until = 0.0
+
+    def has_to_follow(self, primary: Raw) -> None:
+        """From now on reads must see what the primary holds by now."""
+        [row] = primary.execute("SELECT CAST(pg_current_wal_insert_lsn() AS TEXT) AS written").fetchall()
+        self._written = row["written"]
+
+    def is_current(self) -> bool:
+        """Whether a transaction that begins there after this sees all that this process has written."""
+        if time.monotonic() < self._avoided_until:
+            return False
+        try:
+            with self.pool.begun("SELECT 1", REPLICA_SECONDS) as raw:
+                [row] = raw.execute(
+                    "SELECT NOT pg_is_in_recovery()"
+                    " OR pg_last_wal_replay_lsn() >= CAST(%s AS pg_lsn) AS current",
+                    [self._written],
+                ).fetchall()
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            _log.warning("the replica cannot be reached, reads go to the primary: %s", error)
+            self._avoided_until = time.monotonic() + REPLICA_PAUSE_SECONDS
+            return False
+        return bool(row["current"])

@@ -1,0 +1,45 @@
+"""How our values travel to PostgreSQL and back: JSON as JSON, vectors as the bytes of their floats."""
+
+import struct
+from array import array
+from typing import Any
+
+import psycopg
+from psycopg.adapt import Dumper, Loader
+from psycopg.pq import Format
+from psycopg.types.json import JsonbDumper
+
+_HEADER = struct.Struct(">HH")  # pgvector's binary form: how many dimensions, two unused bytes, the floats
+
+
+class Embedding(bytes):
+    """A vector: float32, little endian."""
+
+
+def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> None:
+    for kind in (dict, list):
+        raw.adapters.register_dumper(kind, JsonbDumper)
+    if vector_oid is not None:  # else pgvector is not there yet
+        raw.adapters.register_dumper(Embedding, type("_Vector", (_EmbeddingDumper,), {"oid": vector_oid}))
+        raw.adapters.register_loader(vector_oid, _EmbeddingLoader)
+
+
+class _EmbeddingDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: bytes) -> bytes:
+        return _HEADER.pack(len(obj) // 4, 0) + _swapped(obj)
+
+
+class _EmbeddingLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Any) -> bytes:
+        return _swapped(bytes(data[_HEADER.size :]))
+
+
+def _swapped(floats: bytes) -> bytes:
+    """From little to big endian, or back."""
+    swapped = array("f", floats)
+    swapped.byteswap()
+    return swapped.tobytes()
