@@ -19,7 +19,7 @@ from mcp.server.models import InitializationOptions
 from mcp_memory import __version__
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import DEFAULT_SPACE, Caller
-from mcp_memory.server.mcp.tools import Resource, Tool, ToolSet, failed
+from mcp_memory.server.mcp.tools import Resource, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, Watchers
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ class Desk:
             return tool_set.refuse(error)
         except Exception:
             log.exception("%s failed", tool.name)
-            return failed(f"{tool.name} failed inside the server; its log says why")
+            return tool_set.refuse(
+                MemoryServerError(f"{tool.name} failed inside the server; its log says why")
+            )
 
     def _read(self, resource: Resource, caller: Caller) -> str:
         try:

@@ -1,0 +1,66 @@
+"""Speaks MCP, as the SDK's own client does, with our server in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp_types import TextContent, Tool
+
+Json = dict[str, Any]
+
+# Only a server that hangs ever waits this long; it turns a hang into a failure. Seconds.
+PATIENCE = 120.0
+
+
+class Refused(Exception):
+    """The tool said no; its words are the message."""
+
+
+@dataclass
+class Conversation:
+    portal: BlockingPortal
+    client: Client
+    tools: dict[str, Tool]
+
+    def call(self, tool: str, **arguments: Any) -> Json:
+        """The structured answer, after checking that it keeps the tool's contract."""
+        result = self.portal.call(self.client.call_tool, tool, arguments)
+        [part] = result.content
+        assert isinstance(part, TextContent)
+        if result.is_error:
+            raise Refused(json.loads(part.text)["error"])
+        structured: Json = result.structured_content or {}
+        assert json.loads(part.text) == structured, "the text says the same as the structure"
+        jsonschema.validate(structured, self.tools[tool].output_schema or {})
+        return structured
+
+
+@contextmanager
+def conversation(folder: Path, *flags: str, mode: str = "auto", **environment: str) -> Iterator[Conversation]:
+    """A server on a database in the folder, with these flags, and a client that is connected to it."""
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mcp_memory", *flags],
+        env={"DATABASE_URL": f"sqlite:///{folder / 'memory.db'}", "HOME": str(folder), **environment},
+        cwd=folder,
+    )
+    with start_blocking_portal() as portal, (folder / "stderr").open("a") as stderr:
+        client = Client(stdio_client(parameters, errlog=stderr), mode=mode, read_timeout_seconds=PATIENCE)
+        connection = portal.wrap_async_context_manager(client)
+        connection.__enter__()
+        try:
+            listed = portal.call(client.list_tools).tools
+            yield Conversation(portal, client, {tool.name: tool for tool in listed})
+        finally:
+            # Not told of a failing test, which it would wrap in groups of exceptions.
+            connection.__exit__(None, None, None)
