@@ -1,0 +1,291 @@
+"""What happened, and how to take it back: undo, forgetting and restoring, versions, deletion, purging."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mcp_memory.engine.context import Topic, at_most, checked_limit, storable
+from mcp_memory.engine.drafts import checked_filter
+from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.model import Event, Filter, Memory, MemoryVersion
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.journal import UNDONE, Act
+from mcp_memory.text.change_words import change_in_words
+from mcp_memory.text.preview import shortened
+
+MOST_LISTED = 100
+MOST_EVENTS = 1000
+MOST_IDS = 1000
+REASON_LENGTH = 2000
+
+_RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
+"""What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One change as people see it."""
+
+    act: str
+    """Undo takes this."""
+    summary: str
+    at: datetime
+    client: str
+    undoable: bool
+    undone: bool
+    cursor: int
+    """Older changes come before this."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undone:
+    """A change that was taken back, and the change that did it: undoing that one is a redo."""
+
+    act: str
+    summary: str
+    by_act: str
+    restored: tuple[str, ...]
+    """Ids of the memories that are there again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Whether a memory was found and is forgotten, and a sentence with a preview of it."""
+
+    forgotten: bool
+    message: str
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeletedMemories:
+    memories: tuple[Memory, ...]
+    """What is gone, or would be in a dry run."""
+    missing: tuple[str, ...]
+    """Ids that no memory has."""
+    kept: tuple[str, ...]
+    """Ids of memories that the other conditions spared."""
+    act: str | None
+    """What takes the deletion back; None when nothing was deleted."""
+    dry_run: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purged:
+    """What is gone for good, or would be in a dry run."""
+
+    entity: str | None
+    memory_ids: tuple[str, ...]
+    event_count: int
+    """How many events of the journal had told of it, and no longer do."""
+    dry_run: bool
+
+
+class History(Topic):
+    def recent(self, limit: int = 20, before: int | None = None) -> list[Change]:
+        """Changes in this space, the newest first; `before` is the cursor of the last one seen."""
+        checked_limit(limit, MOST_LISTED)
+        with self._context.reading() as tx:
+            acts = tx.journal.acts(limit, 2**62 if before is None else before)
+        return [_change(act) for act in acts]
+
+    def events_after(self, seq: int, limit: int = MOST_EVENTS) -> list[Event]:
+        """What happened since, in order."""
+        checked_limit(limit, MOST_EVENTS)
+        with self._context.reading() as tx:
+            return tx.journal.after(seq, limit)
+
+    def last_seq(self) -> int:
+        """The number of the newest event."""
+        with self._context.reading() as tx:
+            return tx.journal.last_seq()
+
+    def undo(self, act: str) -> Undone:
+        """Make everything that a change touched what it was before it. All of it, or nothing."""
+        with self._context.writing() as tx:
+            return self._take_back(tx, act)
+
+    def undo_last(self, *, by: str | None = None) -> Undone:
+        """Take back the newest change that is not an undo itself; with `by`, the newest of that client."""
+        with self._context.writing() as tx:
+            return self._take_back(tx, self._last_undoable(tx, by))
+
+    def forget(self, memory_id: str, reason: str | None = None) -> Forgotten:
+        """Keep a memory out of everything from now on; it stays stored, and can be restored."""
+        if reason is not None and len(storable(reason, "the reason")) > REASON_LENGTH:
+            raise Invalid(f"the reason is longer than {REASON_LENGTH:,} characters: shorten it")
+        with self._context.writing() as tx:
+            memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
+            if memory is None:
+                return Forgotten(False, f"No memory has the id {memory_id}; nothing was forgotten.")
+            preview = shortened(memory.content)
+            if memory.forgotten_at is not None:
+                return Forgotten(True, f"Was forgotten already: “{preview}”", memory)
+            changed = tx.memories.change(memory, forgotten_at=tx.at, forgotten_reason=reason)
+            tx.journal.record("memory_forgotten", memory.id, id=memory.id, reason=reason, preview=preview)
+            tx.journal.record("memory_deleted", memory.id, id=memory.id)
+            return Forgotten(True, f"Forgotten: “{preview}”. It can be restored.", changed)
+
+    def restore(self, memory_id: str) -> Memory:
+        """Bring back a memory that was forgotten, deleted, pruned or merged away, with what hung on it."""
+        with self._context.writing() as tx:
+            memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
+            if memory is None:
+                self._undelete(tx, memory_id)
+            elif memory.forgotten_at is not None:
+                self._remember_again(tx, memory)
+            return tx.memories.get(memory_id)
+
+    def versions(self, memory_id: str) -> list[MemoryVersion]:
+        """Earlier states of a memory, and memories it absorbed; the oldest first."""
+        with self._context.reading() as tx:
+            return tx.memories.versions(tx.memories.get(memory_id))
+
+    def restore_version(self, memory_id: str, number: int) -> Memory:
+        """Let a memory say again what it said in an earlier version; what it says now becomes a version."""
+        with self._context.writing() as tx:
+            memory = tx.memories.get(memory_id)
+            if memory.forgotten_at is not None:
+                raise Conflict(f"memory {memory_id} is forgotten: restore it first")
+            found = {version.number: version for version in tx.memories.versions(memory)}
+            if number not in found:
+                there = ", ".join(map(str, found)) or "none"
+                raise NotFound(f"memory {memory_id} has no version {number}; there are: {there}")
+            changes = _restoring(memory, found[number])
+            if not changes:
+                return memory
+            _refuse_twin(tx, memory, changes.get("content", memory.content))
+            revised = tx.memories.revise(memory, f"restored version {number}", **changes)
+            tx.journal.record("memory_updated", memory.id, id=memory.id, changes={"restored_version": number})
+            return revised
+
+    def delete(
+        self,
+        memory_ids: Sequence[str] = (),
+        *,
+        before: datetime | None = None,
+        below_confidence: float | None = None,
+        types: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> DeletedMemories:
+        """Remove the memories that meet every condition given; the removal can be undone as one change."""
+        if not memory_ids and not types and before is None and below_confidence is None:
+            raise Invalid(
+                "nothing says which memories to delete: give memory_ids, before_date, "
+                "min_confidence_below or memory_types"
+            )
+        at_most(len(memory_ids), MOST_IDS, "memory ids")
+        filter = checked_filter(Filter(types=tuple(types), before=before, below_confidence=below_confidence))
+        with self._context.reading() if dry_run else self._context.writing() as tx:
+            going = self._matching(tx, memory_ids, filter)
+            if not dry_run:
+                for memory in going:
+                    tx.memories.remove(memory)
+                    tx.journal.record("memory_deleted", memory.id, id=memory.id)
+            known = {*tx.memories.fetch_ids(memory_ids), *(memory.id for memory in going)}
+            gone = {memory.id for memory in going}
+            return DeletedMemories(
+                memories=tuple(going),
+                missing=tuple(id for id in dict.fromkeys(memory_ids) if id not in known),
+                kept=tuple(id for id in dict.fromkeys(memory_ids) if id in known - gone),
+                act=tx.act if going and not dry_run else None,
+                dry_run=dry_run,
+            )
+
+    def purge(self, which: str, *, dry_run: bool = False) -> Purged:
+        """Remove a memory by id, or an entity by name with every memory about it, for good and at once.
+
+        Versions and the journal lose it too; nothing brings it back.
+        """
+        with self._context.reading() if dry_run else self._context.writing() as tx:
+            doomed = tx.erasing.find(which)
+            return Purged(
+                entity=doomed.entity.name if doomed.entity else None,
+                memory_ids=tuple(memory.id for memory in doomed.memories),
+                event_count=0 if dry_run else tx.erasing.erase(doomed),
+                dry_run=dry_run,
+            )
+
+    def age_journal(self) -> int:
+        """Let go of what can no longer be undone. How many events lost what they held for it."""
+        tuning = self._context.tuning
+        with self._context.noting() as tx:
+            aged = tx.journal.age(tx.at - tuning.trash)
+            tx.journal.drop(tx.at - max(tuning.journal, tuning.trash))
+            tx.erasing.sweep(tx.at - tuning.trash)
+            return aged
+
+    def _take_back(self, tx: Transaction, act: str, only: int | None = None) -> Undone:
+        taken = tx.journal.take_back(act, only)
+        counts: dict[str, int] = {}
+        for event in taken.events:
+            counts[event.name] = counts.get(event.name, 0) + 1
+        first = taken.events[0]
+        # Somebody wants them back: they must not fade away again at the next pruning.
+        tx.memories.reinforce(taken.memories)
+        restored = tx.memories.fetch(taken.memories)
+        return Undone(
+            act=act,
+            summary=change_in_words(counts, first.name, first.payload),
+            by_act=tx.act,
+            restored=tuple(memory.id for memory in restored.values()),
+        )
+
+    def _last_undoable(self, tx: Transaction, by: str | None) -> str:
+        before = 2**62
+        while acts := tx.journal.acts(MOST_LISTED, before):
+            for act in acts:
+                if act.kept and not act.undone and UNDONE not in act.counts and by in (None, act.client):
+                    return act.act
+            before = acts[-1].last_seq
+        raise NotFound("there is no change left that can be undone")
+
+    def _undelete(self, tx: Transaction, memory_id: str) -> None:
+        removal = tx.journal.find_removal(memory_id)
+        if removal is None:
+            days = self._context.tuning.trash.days
+            raise NotFound(
+                f"no memory has the id {memory_id}, and none with it was deleted in the last {days} days"
+            )
+        self._take_back(tx, removal.act, removal.seq)
+
+    def _remember_again(self, tx: Transaction, memory: Memory) -> None:
+        _refuse_twin(tx, memory, memory.content)
+        tx.memories.change(memory, forgotten_at=None, forgotten_reason=None)
+        tx.journal.record("memory_restored", memory.id, id=memory.id, preview=shortened(memory.content))
+        tx.journal.record("memory_created", memory.id, id=memory.id, content=memory.content, type=memory.type)
+        tx.memories.reinforce([memory.seq])
+
+    def _matching(self, tx: Transaction, ids: Sequence[str], filter: Filter) -> list[Memory]:
+        half_life = self._context.tuning.half_life
+        if filter == Filter():
+            return list(tx.memories.fetch_ids(ids).values())
+        count = tx.memories.count(filter, half_life=half_life)
+        found = tx.memories.find(filter, order="oldest", limit=count, half_life=half_life)
+        return [memory for memory in found if not ids or memory.id in ids]
+
+
+def _change(act: Act) -> Change:
+    return Change(
+        act=act.act,
+        summary=change_in_words(act.counts, act.sample.name, act.sample.payload),
+        at=act.at,
+        client=act.client,
+        undoable=act.kept and not act.undone,
+        undone=act.undone,
+        cursor=act.last_seq,
+    )
+
+
+def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:
+    wanted: dict[str, Any] = {name: version.state[name] for name in _RESTORED if name in version.state}
+    wanted |= {"content": version.content, "tags": tuple(version.state.get("tags", memory.tags))}
+    return {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+
+
+def _refuse_twin(tx: Transaction, memory: Memory, content: str) -> None:
+    twins = [tx.memories.equal_to(content), *tx.memories.exactly([content]).values()]
+    for twin in twins:
+        if twin is not None and twin.seq != memory.seq:
+            raise Conflict(f"memory {twin.id} says exactly that by now: forget or delete it first")

@@ -1,0 +1,295 @@
+"""What happened can be read, and taken back as if it had not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.drafts import NewAssociation, NewMemory
+from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+from mcp_memory.errors import Conflict, NotFound
+from mcp_memory.model import Caller, Memory, Owner
+from mcp_memory.storage import Store
+from mcp_memory.storage.database import Allowed
+from mcp_memory.storage.schema import COLUMNS, VOLATILE
+from mcp_memory.text.words import query_terms
+from tests.conftest import EngineMaker
+from tests.fakes import Clock
+
+
+def remember(engine: Engine, content: str, **given: Any) -> Memory:
+    return engine.memories.remember(NewMemory(content=content, **given)).memory
+
+
+def known(store: Store, clock: Clock) -> dict[str, Any]:
+    """Everything that is stored, with what is found by words, apart from what mere use changes."""
+    with store.read("default", clock()) as tx:
+        run = tx.scope.connection.run
+        tables: dict[str, Any] = {
+            table: [
+                {key: value for key, value in row.items() if key not in VOLATILE.get(table, ())}
+                for row in run(f"SELECT {', '.join(columns)} FROM {table} ORDER BY seq")
+            ]
+            for table, columns in COLUMNS.items()
+        }
+        tables["tags"] = run("SELECT tag, memory_seq FROM memory_tag ORDER BY tag, memory_seq")
+        owners: tuple[Owner, ...] = ("memory", "entity")
+        everything = Allowed("o.space_id = :space_id", {"space_id": tx.scope.space_id})
+        for owner in owners:
+            found = tx.indexes.matching(owner, query_terms("tea coffee Alice Acme works"), everything, 100)
+            tables[f"words of {owner}"] = sorted(seq for seq, _ in found)
+    return tables
+
+
+def setting(engine: Engine) -> None:
+    """Two people, how they relate, what is known of them, and memories of their own."""
+    engine.graph.create_entities(
+        [
+            NewEntity(name="Alice", type="person", observations=("likes tea", "works at Acme")),
+            NewEntity(name="Bob", type="person", observations=("likes coffee",)),
+        ]
+    )
+    engine.graph.create_relations(
+        [
+            NewRelation(source="Alice", target="Bob", type="knows", strength=0.7),
+            NewRelation(source="Alice", target="Bob", type="contiene", with_inverse=True),
+        ]
+    )
+    first = remember(engine, "Alice drinks green tea at noon", tags=("drink",), entity_names=("Alice",))
+    engine.memories.save(
+        NewMemory(content="Bob met Alice at Acme", type="event"), [NewAssociation(target_id=first.id)]
+    )
+    engine.memories.update(first.id, {"content": "Alice drinks green tea at one"})
+
+
+def an_id(engine: Engine, content: str) -> str:
+    with engine._context.reading() as tx:
+        return next(iter(tx.memories.exactly([content]).values())).id
+
+
+def a_tea_memory(engine: Engine) -> str:
+    return an_id(engine, "Alice drinks green tea at one")
+
+
+ACTS: dict[str, Callable[[Engine], object]] = {
+    "create an entity": lambda engine: engine.graph.create_entities(
+        [NewEntity(name="Carol", type="person", observations=("likes tea", "likes cake"))]
+    ),
+    "fill in an entity": lambda engine: engine.graph.create_entities(
+        [NewEntity(name="Alice", type="engineer", description="writes", metadata={"age": 1e16})]
+    ),
+    "delete entities": lambda engine: engine.graph.delete_entities(["Alice", "Bob"]),
+    "delete an entity with its memories": lambda engine: engine.graph.delete_entities(
+        ["Alice"], cascade_memories=True
+    ),
+    "add observations": lambda engine: engine.graph.add_observations("Bob", ["likes tea", "is tall"]),
+    "supersede an observation": lambda engine: engine.graph.add_observations(
+        "Bob", ["prefers tea"], supersedes="likes coffee"
+    ),
+    "delete observations": lambda engine: engine.graph.delete_observations("Alice", ["likes tea"]),
+    "create relations": lambda engine: engine.graph.create_relations(
+        [NewRelation(source="Bob", target="Dave", type="contiene", make_ends=True, with_inverse=True)]
+    ),
+    "strengthen a relation": lambda engine: engine.graph.create_relations(
+        [NewRelation(source="Alice", target="Bob", type="knows", strength=0.9, confidence=0.4)]
+    ),
+    "delete relations": lambda engine: engine.graph.delete_relations([Triple("Alice", "Bob", "contiene")]),
+    "end a relation": lambda engine: engine.graph.end_relation(Triple("Alice", "Bob", "contiene")),
+    "remember": lambda engine: remember(
+        engine, "Alice bought coffee", tags=("drink", "shop"), entity_names=("Alice", "Shop")
+    ),
+    "remember the same again": lambda engine: remember(
+        engine, "Alice drinks green tea at one", tags=("again",), entity_names=("Bob",), confidence=1.0
+    ),
+    "save as an update": lambda engine: engine.memories.save(
+        NewMemory(content="Alice drinks black tea at one"),
+        [NewAssociation(target_id=a_tea_memory(engine), type="updates")],
+    ),
+    "edit": lambda engine: engine.memories.update(
+        a_tea_memory(engine), {"content": "Alice drinks coffee", "confidence": 0.3, "tags": ["x"]}
+    ),
+    "pin": lambda engine: engine.memories.pin(a_tea_memory(engine)),
+    "forget": lambda engine: engine.history.forget(a_tea_memory(engine), "wrong"),
+    "delete by id": lambda engine: engine.history.delete([a_tea_memory(engine)]),
+    "delete by type": lambda engine: engine.history.delete(types=["observation", "event"]),
+    "restore a version": lambda engine: engine.history.restore_version(a_tea_memory(engine), 1),
+    "reflect": lambda engine: engine.reflections.add("entity", "a thought", target="Alice"),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_an_undo_leaves_everything_as_it_was(act: str, engine: Engine, store: Store, clock: Clock) -> None:
+    setting(engine)
+    before = known(store, clock)
+    clock.advance(hours=1)
+    ACTS[act](engine)
+    after = known(store, clock)
+    assert after != before
+    clock.advance(hours=1)
+    undone = engine.history.undo_last()
+    assert known(store, clock) == before
+    engine.history.undo(undone.by_act)
+    assert known(store, clock) == after
+
+
+def test_an_undone_change_says_so_and_cannot_be_undone_twice(engine: Engine) -> None:
+    remember(engine, "the sky is blue")
+    [change] = engine.history.recent()
+    assert change.undoable
+    undone = engine.history.undo(change.act)
+    assert undone.summary == "remembered the memory “the sky is blue”"
+    with pytest.raises(Conflict, match="undone already"):
+        engine.history.undo(change.act)
+    newest, first = engine.history.recent()
+    assert newest.summary == "undid a change"
+    assert (first.undone, first.undoable) == (True, False)
+    engine.history.undo(newest.act)
+    assert [change.undone for change in engine.history.recent() if change.act == first.act] == [False]
+
+
+def test_repeated_undo_walks_back_and_leaves_other_clients_alone(
+    make_engine: EngineMaker, clock: Clock
+) -> None:
+    mine, theirs = make_engine(caller=Caller(client="mine")), make_engine(caller=Caller(client="theirs"))
+    one = remember(mine, "one thing")
+    other = remember(theirs, "another matter")
+    two = remember(mine, "second note")
+    mine.history.undo_last(by="mine")
+    mine.history.undo_last(by="mine")
+    assert [memory.id for memory in mine.memories.fetch([one.id, two.id, other.id])] == [other.id]
+    with pytest.raises(NotFound, match="no change left"):
+        mine.history.undo_last(by="mine")
+
+
+def test_an_edit_since_stands_in_the_way_and_nothing_is_undone(
+    engine: Engine, store: Store, clock: Clock
+) -> None:
+    first = remember(engine, "the door is green", entity_names=("House",))
+    created = engine.history.recent()[0].act
+    engine.memories.update(first.id, {"content": "the door is red"})
+    before = known(store, clock)
+    with pytest.raises(Conflict, match=r"'the door is red' has changed since.*Undo the later change first"):
+        engine.history.undo(created)
+    assert known(store, clock) == before
+
+
+def test_reading_does_not_stand_in_the_way(engine: Engine) -> None:
+    memory = remember(engine, "the door is green")
+    engine.memories.update(memory.id, {"content": "the door is red", "confidence": 0.4})
+    engine.memories.get(memory.id)
+    engine.history.undo_last()
+    assert engine.memories.get(memory.id).content == "the door is green"
+    assert engine.memories.get(memory.id).confidence == 1.0
+
+
+def test_what_was_stored_again_stands_in_the_way(engine: Engine) -> None:
+    memory = remember(engine, "the door is green")
+    engine.history.delete([memory.id])
+    deletion = engine.history.recent()[0].act
+    remember(engine, "the door is green")
+    with pytest.raises(Conflict, match="is there again since"):
+        engine.history.undo(deletion)
+    with pytest.raises(Conflict, match="is there again since"):
+        engine.history.restore(memory.id)
+
+
+def test_what_hangs_on_it_since_does_not_go_silently(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="Alice"), NewEntity(name="Bob")])
+    created = engine.history.recent()[0].act
+    engine.graph.create_relations([NewRelation(source="Alice", target="Bob", type="knows")])
+    with pytest.raises(Conflict, match="'Bob' has got relations since"):
+        engine.history.undo(created)
+    assert len(engine.graph.open_nodes(["Alice"]).relations) == 1
+    memory = remember(engine, "tea is hot")
+    stored = engine.history.recent()[0].act
+    engine.graph.add_observations("Alice", ["tea is hot"])
+    with pytest.raises(Conflict, match="has"):
+        engine.history.undo(stored)
+    assert engine.memories.get(memory.id)
+
+
+def test_what_it_belonged_to_must_still_be_there(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="Alice"), NewEntity(name="Bob")])
+    engine.graph.create_relations([NewRelation(source="Alice", target="Bob", type="knows")])
+    engine.graph.delete_relations([Triple("Alice", "Bob", "knows")])
+    deletion = engine.history.recent()[0].act
+    engine.graph.delete_entities(["Bob"])
+    with pytest.raises(Conflict, match="belongs to something that is gone since"):
+        engine.history.undo(deletion)
+
+
+def test_how_often_an_entity_was_used_comes_back_with_it(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="Alice"), NewEntity(name="Bob")])
+    engine.graph.open_nodes(["Alice", "Bob"])
+    engine.graph.delete_entities(["Alice"])
+    engine.history.undo_last()
+    with engine._context.reading() as tx:
+        alice, bob = tx.entities.get("Alice"), tx.entities.get("Bob")
+        assert tx.usage.accesses([alice.seq])[alice.seq].count == 1
+        assert len(tx.usage.co_occurrences([alice.seq, bob.seq])) == 1
+
+
+def test_followers_of_the_journal_learn_what_an_undo_did(engine: Engine) -> None:
+    memory = remember(engine, "the door is green")
+    engine.history.delete([memory.id])
+    seen = engine.history.last_seq()
+    engine.history.undo_last()
+    events = engine.history.events_after(seen)
+    assert [event.name for event in events] == ["change_undone", "memory_created"]
+    assert events[1].payload == {"id": memory.id, "content": "the door is green", "type": "observation"}
+
+
+def test_a_restored_vector_is_made_again(engine: Engine) -> None:
+    memory = remember(engine, "the door is green")
+    engine.history.delete([memory.id])
+    engine.history.undo_last()
+    engine.indexing.catch_up("memory")
+    model = engine.indexing.model()
+    assert model is not None
+    with engine._context.reading() as tx:
+        assert list(tx.indexes.vectors("memory", model, [memory.seq])) == [memory.seq]
+
+
+def test_what_is_too_old_cannot_be_undone_and_its_words_are_gone(engine: Engine, clock: Clock) -> None:
+    memory = remember(engine, "the door is green")
+    engine.history.delete([memory.id])
+    clock.advance(days=31)
+    remember(engine, "a new thing")
+    assert engine.history.age_journal() == 2
+    with pytest.raises(Conflict, match="no longer kept"):
+        engine.history.undo(engine.history.recent()[1].act)
+    with pytest.raises(NotFound, match="none with it was deleted in the last 30 days"):
+        engine.history.restore(memory.id)
+    with engine._context.reading() as tx:
+        assert "green" not in str(tx.scope.connection.run("SELECT payload, before FROM event"))
+    engine.history.undo_last()
+    clock.advance(days=366)
+    engine.history.age_journal()
+    assert engine.history.recent() == []
+
+
+def test_changes_are_listed_in_pages_newest_first(engine: Engine) -> None:
+    for number in range(7):
+        remember(engine, f"note number {number} about subject {number * 17}")
+    first = engine.history.recent(limit=3)
+    second = engine.history.recent(limit=3, before=first[-1].cursor)
+    third = engine.history.recent(limit=3, before=second[-1].cursor)
+    numbers = [change.summary.split()[5] for change in (*first, *second, *third)]
+    assert numbers == ["6", "5", "4", "3", "2", "1", "0"]
+    assert {change.client for change in first} == {"test"}
+
+
+def test_an_unknown_change_is_not_found_nor_one_of_another_space(
+    make_engine: EngineMaker, engine: Engine
+) -> None:
+    with pytest.raises(NotFound, match="list the changes"):
+        engine.history.undo("nothing")
+    remember(engine, "the door is green")
+    [change] = engine.history.recent()
+    elsewhere = make_engine(caller=Caller(space="elsewhere"))
+    assert elsewhere.history.recent() == []
+    with pytest.raises(NotFound):
+        elsewhere.history.undo(change.act)
