@@ -223,6 +223,7 @@ class Filter:
     forgotten: bool = False
     """Only forgotten memories instead of only living ones."""
     pinned: bool | None = None
+    superseded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

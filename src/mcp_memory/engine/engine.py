@@ -7,9 +7,12 @@ from mcp_memory.engine.context import Context
 from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
+from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.inventory import Inventory
 from mcp_memory.engine.learning import Learning
+from mcp_memory.engine.memories import Memories
+from mcp_memory.engine.recall import Recall
 from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.tidying import Tidying
@@ -59,12 +62,24 @@ class Engine:
         return Learning(self._context)
 
     @cached_property
+    def recall(self) -> Recall:
+        return Recall(self._context)
+
+    @cached_property
     def indexing(self) -> Indexing:
         return Indexing(self._context)
 
     @cached_property
     def inventory(self) -> Inventory:
         return Inventory(self._context)
+
+    @cached_property
+    def memories(self) -> Memories:
+        return Memories(self._context)
+
+    @cached_property
+    def history(self) -> History:
+        return History(self._context)
 
     def close(self) -> None:
         self._context.store.close()

@@ -48,8 +48,9 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
     if filter.before is not None:
         conditions.append("o.created_at < :before")
         params["before"] = filter.before
-    if filter.pinned is not None:
-        conditions.append(f"o.pinned_at IS {'NOT ' if filter.pinned else ''}NULL")
+    for column, wanted in (("pinned_at", filter.pinned), ("superseded_at", filter.superseded)):
+        if wanted is not None:
+            conditions.append(f"o.{column} IS {'NOT ' if wanted else ''}NULL")
     if filter.min_confidence is not None:
         conditions.append(f"{EFFECTIVE_CONFIDENCE} >= :min_confidence")
         params["min_confidence"] = filter.min_confidence

@@ -1,0 +1,158 @@
+"""What somebody wants remembered, and whether it can be."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from mcp_memory.engine.context import Limits, at_most, checked_share, checked_text, storable
+from mcp_memory.errors import Invalid
+from mcp_memory.model import ASSOCIATION_TYPES, DEFAULT_IMPORTANCE, Filter
+
+PLAIN_TYPE = "observation"
+"""The type of a memory whose writer named none."""
+
+ORDINARY_IMPORTANCE = 0.5
+
+MOST_TAGS = 100
+LABEL_LENGTH = 200
+"""Of a type or a tag, in characters."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewMemory:
+    content: str
+    type: str = PLAIN_TYPE
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    importance: float | None = None
+    """What is not given follows from the type."""
+    source: str | None = None
+    context: str | None = None
+    channel: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    entity_names: tuple[str, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        if self.importance is not None:
+            return self.importance
+        return DEFAULT_IMPORTANCE.get(self.type, ORDINARY_IMPORTANCE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewAssociation:
+    """A connection that a memory is to have."""
+
+    target_id: str
+    type: str = "related_to"
+    weight: float = 0.5
+
+
+def checked(new: NewMemory, limits: Limits) -> NewMemory:
+    """The memory as it can be kept; `Invalid` says what to do about one that cannot."""
+    at_most(len(new.entity_names), limits.entities, "entity names")
+    names = (checked_text(name, "an entity's name", most=limits.name_length) for name in new.entity_names)
+    given = {name: getattr(new, name) for name in _CHECKS if getattr(new, name) is not None}
+    return replace(new, **checked_changes(given, limits), entity_names=tuple(dict.fromkeys(names)))
+
+
+def checked_changes(changes: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    """What a memory is to be given, field by field, as it can be kept."""
+    unknown = changes.keys() - _CHECKS.keys()
+    if unknown:
+        raise Invalid(
+            f"a memory's {', '.join(sorted(unknown))} cannot be set; what can: {', '.join(_CHECKS)}"
+        )
+    return {name: _CHECKS[name](value, limits) for name, value in changes.items()}
+
+
+def checked_association(wanted: NewAssociation) -> NewAssociation:
+    if wanted.type not in ASSOCIATION_TYPES:
+        raise Invalid(
+            f"{wanted.type!r} is no type of association: take one of {', '.join(ASSOCIATION_TYPES)}"
+        )
+    checked_share(wanted.weight, "the weight of an association")
+    return wanted
+
+
+def checked_filter(filter: Filter) -> Filter:
+    """The filter with times that can be compared; a time without a zone is UTC."""
+    for value, what in (
+        (filter.min_confidence, "min_confidence"),
+        (filter.below_confidence, "the confidence to stay below"),
+    ):
+        if value is not None:
+            checked_share(value, what)
+    for text in (*filter.types, *filter.tags, filter.source or "", filter.channel or ""):
+        storable(text, "a filter")
+    return replace(filter, after=_zoned(filter.after), before=_zoned(filter.before))
+
+
+def _zoned(at: datetime | None) -> datetime | None:
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _content(content: str, limits: Limits) -> str:
+    if not content.strip():
+        raise Invalid("the content is empty: say what is to be remembered")
+    storable(content, "the content")
+    size = len(content.encode())
+    if size > limits.content_bytes:
+        raise Invalid(
+            f"the content has {size:,} bytes, {limits.content_bytes:,} are allowed: "
+            "store the parts as memories of their own, or a summary"
+        )
+    return content
+
+
+def _label(what: str) -> Callable[[str, Limits], str]:
+    return lambda text, _: checked_text(text, what, most=LABEL_LENGTH).strip()
+
+
+def _tags(tags: Any, _: Limits) -> tuple[str, ...]:
+    at_most(len(tags), MOST_TAGS, "tags")
+    return tuple(dict.fromkeys(checked_text(tag, "a tag", most=LABEL_LENGTH).strip() for tag in tags))
+
+
+def _note(what: str) -> Callable[[str | None, Limits], str | None]:
+    """Text that may be missing; empty is the same as missing."""
+
+    def check(text: str | None, limits: Limits) -> str | None:
+        return checked_text(text, what, most=limits.content_bytes) if text and text.strip() else None
+
+    return check
+
+
+def _share(what: str) -> Callable[[float, Limits], float]:
+    return lambda value, _: float(checked_share(value, what))
+
+
+def _metadata(metadata: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    """Metadata that both databases give back as it was."""
+    try:
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        raise Invalid(
+            "the metadata is not JSON: use texts, numbers, booleans, null, lists and objects"
+        ) from None
+    if "\\u0000" in text:
+        raise Invalid("the metadata holds a NUL character, which cannot be stored: remove it")
+    storable(text, "the metadata")
+    if len(text) > limits.content_bytes:
+        raise Invalid(f"the metadata has {len(text):,} characters, {limits.content_bytes:,} are allowed")
+    return dict(metadata)
+
+
+_CHECKS: Mapping[str, Callable[[Any, Limits], Any]] = {
+    "content": _content,
+    "type": _label("the memory's type"),
+    "tags": _tags,
+    "confidence": _share("confidence"),
+    "importance": _share("importance"),
+    "source": _note("the source"),
+    "context": _note("the context"),
+    "channel": _note("the channel"),
+    "metadata": _metadata,
+}
