@@ -21,11 +21,11 @@ from tests.storage.test_sqlite_vectors import (
     DIMENSIONS,
     EVERYTHING,
     MODEL,
-    SCHEMA,
     VECTORS,
     Vectors,
     nearest,
     plain_database,
+    prepare,
     remember,
     seqs_of,
     unit_vectors,
@@ -51,11 +51,10 @@ MANY = clustered(COUNT)
 
 @pytest.fixture(scope="module")
 def full_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Enough vectors for an index, which nobody has built yet. Every tenth lies in another space."""
+    """Enough vectors for an index, which nobody has built yet."""
     path = tmp_path_factory.mktemp("vectors") / "memory.db"
     with closing(SqliteDatabase(path, "NORMAL")) as database:
-        with database.write() as connection:
-            connection.raw.execute(SCHEMA)
+        prepare(database)
         remember(database, MANY, type_of=lambda seq: "rare" if seq % 1000 == 0 else f"kind {seq % 3}")
     return path
 
@@ -128,8 +127,7 @@ def recall(
 
 def test_few_vectors_get_no_index(tmp_path: Path) -> None:
     with closing(SqliteDatabase(tmp_path / "memory.db", "NORMAL")) as database:
-        with database.write() as connection:
-            connection.raw.execute(SCHEMA)
+        prepare(database)
         remember(database, MANY[:2000])
         assert tend(database) == []
         assert index_tables(database) == []
@@ -272,6 +270,20 @@ def test_a_lost_index_stops_neither_search_nor_write_and_is_built_again(
     tend(indexed)
     assert states(indexed) == ["ready"]
     assert seqs_of(nearest(indexed, new, 1)) == [1]
+
+
+def test_a_lost_index_is_noticed_when_it_should_take_in_more(
+    indexed: SqliteDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    with indexed.write() as connection:
+        connection.change(f"DROP TABLE {index_tables(indexed)[0]}")
+        connection.raw.execute(
+            f"INSERT INTO vector SELECT id + {COUNT}, 2, 'entity', seq, 1, embedding FROM vector"
+        )
+    tend(indexed)
+    assert "given up" in caplog.text
+    assert states(indexed) == ["ready"]
+    assert recall(indexed) >= 0.98
 
 
 def test_the_index_of_a_model_that_is_gone_is_dropped(indexed: SqliteDatabase) -> None:

@@ -1,4 +1,4 @@
-"""The vectors of a SQLite file, over a schema of their own."""
+"""The vectors of a SQLite file, compared one by one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,31 +13,15 @@ import pytest
 from mcp_memory.model import Owner
 from mcp_memory.storage import sqlite_vectors
 from mcp_memory.storage.database import Allowed
+from mcp_memory.storage.queries import migrations
 from mcp_memory.storage.sqlite import SqliteDatabase
 
-SCHEMA = """
-CREATE TABLE vector (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    model_id  INTEGER NOT NULL,
-    owner     TEXT    NOT NULL,
-    seq       INTEGER NOT NULL,
-    space_id  INTEGER NOT NULL,
-    embedding BLOB    NOT NULL,
-    UNIQUE (model_id, owner, seq)
-);
-CREATE INDEX vector_scope ON vector (model_id, owner, space_id);
-CREATE TABLE vector_index (
-    id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    model_id     INTEGER NOT NULL,
-    owner        TEXT    NOT NULL,
-    state        TEXT    NOT NULL CHECK (state IN ('building', 'ready', 'unfit')),
-    vector_count INTEGER NOT NULL,
-    bucket_count INTEGER NOT NULL,
-    last_id      INTEGER NOT NULL,
-    UNIQUE (model_id, owner, state)
-);
+OWNERS = """
+DROP TABLE memory;
 CREATE TABLE memory (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
+DROP TABLE entity;
 CREATE TABLE entity (seq INTEGER PRIMARY KEY, type TEXT NOT NULL);
+INSERT INTO embedding_model VALUES (1, 'one', 32, '', 'active', ''), (2, 'other', 32, '', 'building', '');
 """
 MODEL = 1
 DIMENSIONS = 32
@@ -56,9 +40,15 @@ def unit_vectors(count: int, seed: int = 0) -> Vectors:
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with closing(SqliteDatabase(tmp_path / "memory.db", "NORMAL")) as database:
-        with database.write() as connection:
-            connection.raw.execute(SCHEMA)
+        prepare(database)
         yield database
+
+
+def prepare(database: SqliteDatabase) -> None:
+    """The real tables of vectors, and owners that have no more than a vector's search looks at."""
+    database.migrate(migrations("sqlite"))
+    with database.write() as connection:
+        connection.raw.execute(OWNERS)
 
 
 def remember(

@@ -7,9 +7,12 @@ transactions, each of which leaves a file that can be searched: it may be killed
 whichever process comes next goes on from there.
 """
 
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+import apsw
 
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Connection, Database
@@ -33,12 +36,20 @@ TRIALS = 20
 LEAST_RECALL = 0.9
 """What a new index must find of the ten nearest, over all trials, to be put to use."""
 
+FAULTS = (apsw.SQLError, apsw.CorruptError)
+"""How a damaged or missing index shows itself. Neither a search nor a write may fail for what is derived."""
+
 # With `wht` at its default, vec1 0.8 puts vectors in wrong buckets.
 _TRAINING = '{{nbucket:{buckets},distance:"cos",quantizer:"bq",wht:false,nthread:1}}'
 
 _VEC1_IS_THERE = "EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'vec1')"
 
 _OURS = "model_id = :model_id AND owner = :owner"
+
+# NOT INDEXED: in the order of ids, across the spaces.
+_NEXT_BATCH = f"FROM vector NOT INDEXED WHERE {_OURS} AND id > :after ORDER BY id LIMIT :batch"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +82,9 @@ def indexes(connection: Connection, model_id: int, owner: Owner) -> dict[str, In
     return {row["state"]: Index(**row) for row in rows}
 
 
-def disown(connection: Connection, index: Index) -> None:
+def disown(connection: Connection, index: Index, error: Exception) -> None:
     """Use this index no more. Its table is dropped when there is time."""
+    _log.warning("the vector index %d cannot be changed and is given up: %s", index.id, error)
     connection.change("DELETE FROM vector_index WHERE id = :id", {"id": index.id})
 
 
@@ -183,16 +195,15 @@ class Upkeep:
             [row] = connection.run("SELECT max(id) AS newest FROM vector")
             if current is None or current.id != index.id or (row["newest"] or 0) - current.last_id < BATCH:
                 return None
-            # NOT INDEXED: in the order of ids, across the spaces.
-            later = f"FROM vector NOT INDEXED WHERE {_OURS} AND id > :after"
             params = {**self._key, "after": current.last_id, "batch": BATCH}
-            rows = connection.run(f"SELECT id {later} ORDER BY id LIMIT :batch", params)
+            rows = connection.run(f"SELECT id {_NEXT_BATCH}", params)
             last_id: int = rows[-1]["id"] if len(rows) == BATCH else row["newest"]
-            connection.change(
-                f"INSERT INTO {index.table} (rowid, vector, space_id)"
-                f" SELECT id, embedding, space_id {later} ORDER BY id LIMIT :batch",
-                params,
-            )
+            insert = f"INSERT INTO {index.table} (rowid, vector, space_id) SELECT id, embedding, space_id"
+            try:
+                connection.change(f"{insert} {_NEXT_BATCH}", params)
+            except FAULTS as error:
+                disown(connection, index, error)
+                return None
             connection.change(
                 "UPDATE vector_index SET last_id = :last_id WHERE id = :id",
                 {"last_id": last_id, "id": index.id},
@@ -206,8 +217,8 @@ class Upkeep:
         state = "unfit" if fault else "ready"
         with self.database.write() as connection:
             known = indexes(connection, self.model_id, self.owner)
-            if known.get("building") != index:
-                return f"another process went on with the vector index {index.id} of {self.owner}"
+            if "building" not in known or known["building"].id != index.id:
+                return f"another process finished the vector index {index.id} of {self.owner}"
             for old in known.values():
                 if old.state in ("unfit", state):
                     _drop(connection, old.id)
@@ -219,10 +230,14 @@ class Upkeep:
         return f"the vector index {index.id} of {self.owner} is {state}" + (f": {fault}" if fault else "")
 
     def _fault(self, connection: Connection, index: Index) -> str | None:
-        [row] = connection.run(f"PRAGMA integrity_check({index.table})")
-        if row["integrity_check"] != "ok":
-            return str(row["integrity_check"])
-        recall = self._recall(connection, index)
+        """What speaks against using it."""
+        try:
+            problem = connection.run(f"PRAGMA integrity_check({index.table})")[0]["integrity_check"]
+            recall = self._recall(connection, index) if problem == "ok" else 0.0
+        except FAULTS as error:
+            return str(error)
+        if problem != "ok":
+            return str(problem)
         return f"it finds {recall:.0%} of the nearest" if recall < LEAST_RECALL else None
 
     def _recall(self, connection: Connection, index: Index) -> float:
@@ -232,7 +247,7 @@ class Upkeep:
             f" (SELECT id FROM vector WHERE {_OURS} AND id <= :last_id ORDER BY random() LIMIT {TRIALS})",
             {**self._key, "last_id": index.last_id},
         )
-        nearest = found = 0
+        nearest, found = 0, 0
         for trial in trials:
             params = {
                 **self._key,
@@ -249,7 +264,7 @@ class Upkeep:
             nearest += len(truth)
             # By distance: of equal vectors any will do.
             found += sum(distance <= truth[-1] + 1e-6 for distance in probed)
-        return found / nearest
+        return found / nearest if nearest else 1.0
 
 
 def _distances(connection: Connection, source: str, params: Mapping[str, object]) -> list[float]:

@@ -20,6 +20,7 @@ from mcp_memory.model import Owner
 from mcp_memory.storage.database import Allowed, Connection, Database
 from mcp_memory.storage.sqlite_vector_index import (
     CANDIDATES,
+    FAULTS,
     PROBED_ROWS,
     Index,
     Upkeep,
@@ -38,9 +39,6 @@ ENOUGH_PER_RESULT = 3
 MOST_CANDIDATES = 20_000
 
 Found = list[tuple[int, float]]
-
-_FAULTS = (apsw.SQLError, apsw.CorruptError)
-"""How a damaged or missing index shows itself. Neither a search nor a write may fail for what is derived."""
 
 _log = logging.getLogger(__name__)
 
@@ -137,7 +135,7 @@ class _Search:
             return self.compare()
         try:
             probed = self._probe(index)
-        except _FAULTS as error:
+        except FAULTS as error:
             _log.warning("the vector index %d cannot be read, every vector is compared: %s", index.id, error)
             return self.compare()
         if probed is None:
@@ -207,9 +205,8 @@ def _take_out(connection: Connection, model_id: int, owner: Owner, seqs: Sequenc
                 " AND owner = :owner AND seq = :seq AND id <= :last_id)",
                 [{"model_id": model_id, "owner": owner, "seq": n, "last_id": index.last_id} for n in seqs],
             )
-        except _FAULTS as error:
-            _log.warning("the vector index %d cannot be changed and is given up: %s", index.id, error)
-            disown(connection, index)
+        except FAULTS as error:
+            disown(connection, index, error)
 
 
 def _finite(blob: bytes) -> bytes:
