@@ -1,0 +1,126 @@
+"""Every statement must at least be understood by every engine, and both must have the same schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from mcp_memory.storage import Database, Store, filters, queries, rows
+from mcp_memory.storage.database import Connection
+from mcp_memory.storage.memories import ORDERS
+from mcp_memory.storage.relations import RELATION_COLUMNS
+from mcp_memory.storage.schema import COLUMNS, is_time
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_PARAM = re.compile(r"(?<!:):([a-z_]\w*)")
+_COMMENT_OR_TEXT = re.compile(r"--[^\n]*|'[^']*'")
+
+GENERATED = {"memory": {"used_epoch", "created_day"}}
+"""Columns the database fills in itself."""
+
+
+def filled(sql: str) -> str:
+    """The query with something in each slot that it might hold."""
+    table = re.search(r"\b(?:FROM|JOIN|UPDATE) (\w+) o\b", sql)
+    columns = ", ".join(f"o.{column}" for column in COLUMNS[table[1]]) if table and table[1] in COLUMNS else "*"
+    slots = {
+        "columns": RELATION_COLUMNS if "JOIN entity s" in sql else columns,
+        "keys": ":k0, :k1",
+        "where": "o.space_id = :space_id",
+        "order": "o.seq",
+        "lower": "lowered",
+        "effective": filters.EFFECTIVE_CONFIDENCE,
+    }
+    return _SLOT.sub(lambda found: slots[found[1]], sql)
+
+
+def explain(connection: Connection, sql: str) -> None:
+    names = _PARAM.findall(_COMMENT_OR_TEXT.sub("", sql))
+    params: dict[str, Any] = dict.fromkeys(names)
+    assert connection.run(f"EXPLAIN {sql}", params)
+
+
+@pytest.mark.parametrize("name", sorted(queries.load()))
+def test_a_named_query_is_understood(migrated: dict[str, Store], name: str) -> None:
+    for store in migrated.values():
+        with store.database.read() as connection:
+            explain(connection, filled(queries.load()[name]))
+
+
+@pytest.mark.parametrize("order", sorted(ORDERS))
+def test_an_order_of_memories_is_understood(store: Store, order: str) -> None:
+    sql = queries.load()["find_memories"].replace("{order}", ORDERS[order])
+    with store.database.read() as connection:
+        explain(connection, filled(sql))
+
+
+@pytest.mark.parametrize("table", sorted(COLUMNS))
+def test_the_statements_that_write_rows_are_understood(store: Store, table: str) -> None:
+    columns = COLUMNS[table]
+    with store.database.read() as connection:
+        explain(connection, rows.insert_sql(table, columns))
+        explain(connection, rows.update_sql(table, columns[1:]))
+        explain(connection, rows.delete_sql(table))
+        explain(connection, rows.find_sql(table))
+
+
+def test_both_engines_have_the_same_migrations_without_a_gap() -> None:
+    numbers = {engine: [script.number for script in queries.migrations(engine)] for engine in ENGINES}
+    names = {engine: [script.name for script in queries.migrations(engine)] for engine in ENGINES}
+    assert numbers["sqlite"] == numbers["postgres"] == list(range(1, len(numbers["sqlite"]) + 1))
+    assert names["sqlite"] == names["postgres"]
+
+
+@pytest.mark.parametrize("table", sorted(COLUMNS))
+def test_the_columns_we_write_are_the_columns_there_are(store: Store, table: str) -> None:
+    real = columns_of(store.database, table)
+    assert set(real) - GENERATED.get(table, set()) == set(COLUMNS[table])
+    for column, declared in real.items():
+        assert is_time(column) == (declared.upper() in ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"))
+
+
+def test_both_engines_have_the_same_tables(migrated: dict[str, Store]) -> None:
+    tables = {engine: tables_of(store.database) for engine, store in migrated.items()}
+    assert tables["sqlite"] - ONLY_SQLITE == tables["postgres"] - ONLY_POSTGRES
+    for table in tables["sqlite"] & tables["postgres"]:
+        columns = {engine: set(columns_of(store.database, table)) for engine, store in migrated.items()}
+        assert columns["sqlite"] - {"id"} == columns["postgres"] - {"id"} or table.endswith("_words"), table
+
+
+ENGINES = ("sqlite", "postgres")
+ONLY_SQLITE = {"vector_index"}
+"""How SQLite finds near vectors; PostgreSQL has an index type for it."""
+ONLY_POSTGRES = {"migration", "words_total"}
+"""The version, which SQLite keeps in the file's header, and sums that FTS5 keeps by itself."""
+
+
+def tables_of(database: Database) -> set[str]:
+    with database.read() as connection:
+        if database.name == "sqlite":
+            found = connection.run(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                " AND name NOT LIKE '%_words_%'"
+            )
+        else:
+            found = connection.run(
+                "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'mcp_memory'"
+            )
+    return {row["name"] for row in found}
+
+
+def columns_of(database: Database, table: str) -> dict[str, str]:
+    """By name, with the type each was declared with."""
+    with database.read() as connection:
+        if database.name == "sqlite":
+            found = connection.run(
+                "SELECT name, type FROM pragma_table_xinfo(:table) WHERE hidden <> 1", {"table": table}
+            )
+        else:
+            found = connection.run(
+                "SELECT column_name AS name, data_type AS type FROM information_schema.columns"
+                " WHERE table_schema = 'mcp_memory' AND table_name = :table",
+                {"table": table},
+            )
+    return {row["name"]: row["type"] for row in found}
