@@ -1,7 +1,7 @@
 """What Anthropic's memory server does, to the letter, over the same memories as everything else."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,7 @@ from mcp_memory.engine.observing import observe
 from mcp_memory.errors import NotFound
 from mcp_memory.model import UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.outline import Outline
 from mcp_memory.text import graph_lines
 from mcp_memory.text.graph_lines import Difference, EntityLine, GraphLines, RelationLine
 
@@ -115,18 +116,18 @@ class DropIn(Topic):
     def read(self) -> GraphLines:
         """Everything, in stored order."""
         with self._reading() as work:
-            return work.lines()
+            return work.whole()
 
     def search(self, query: str) -> GraphLines:
         """Entities that hold the query as one piece of text, whatever its case; all if it is empty."""
         with self._reading() as work:
-            return work.lines(work.tx.entities.holding(query) if "\0" not in query else [])
+            return work.around(work.tx.entities.holding(query) if "\0" not in query else [])
 
     def open(self, names: Sequence[str]) -> GraphLines:
         """Entities by their exact names, in stored order; unknown names are passed over."""
         with self._reading() as work:
             found = work.tx.entities.named(names).values()
-            return work.lines(sorted((e for entities in found for e in entities), key=lambda e: e.seq))
+            return work.around(entity for entities in found for entity in entities)
 
     @contextmanager
     def _reading(self) -> Iterator["_Work"]:
@@ -151,7 +152,7 @@ class DropIn(Topic):
                 work = _Work(tx, file.lines)
                 yield work
                 self._settle(work)
-                lines = replace(work.lines(), unreadable=file.lines.unreadable)
+                lines = replace(work.whole(), unreadable=file.lines.unreadable)
                 text = graph_lines.render(lines)
                 write(text)
             # Only now: were the file older than what is noted here, its lack of the newest changes
@@ -232,26 +233,21 @@ class _Work:
     def __init__(self, tx: Transaction, file: GraphLines) -> None:
         self.tx = tx
         self.loose = list(file.dangling)
+        self._outline = Outline(tx.scope)
 
-    def lines(self, entities: Sequence[Entity] | None = None) -> GraphLines:
-        """These entities, or all there are, and every relation with at least one end among them."""
-        if entities is None:
-            shown = self.tx.entities.page(0, self.tx.entities.count())
-            found, loose = self.tx.relations.page(0, self.tx.relations.count()), self.loose
-        else:
-            shown, names = list(entities), {entity.name for entity in entities}
-            found = self.tx.relations.touching([entity.seq for entity in entities])
-            loose = [line for line in self.loose if {line.source, line.target} & names]
-        return GraphLines(
-            tuple(
-                EntityLine(node.entity.name, node.entity.type, tuple(node.texts))
-                for node in self.tx.entities.nodes(shown)
-            ),
-            (
-                *(RelationLine(relation.source, relation.target, relation.type) for relation in found),
-                *(line for line in loose if not _has_ends(self.tx, line)),
-            ),
+    def whole(self) -> GraphLines:
+        return self._with_loose(self._outline.whole(), self.loose)
+
+    def around(self, entities: Iterable[Entity]) -> GraphLines:
+        """These entities in stored order, and every relation with at least one end among them."""
+        found = self._outline.of([entity.seq for entity in entities])
+        return self._with_loose(
+            found, [line for line in self.loose if {line.source, line.target} & found.names]
         )
+
+    def _with_loose(self, found: GraphLines, loose: Iterable[RelationLine]) -> GraphLines:
+        waiting = [line for line in loose if not _has_ends(self.tx, line)]
+        return replace(found, relations=(*found.relations, *waiting))
 
 
 def _check(*texts: str) -> None:

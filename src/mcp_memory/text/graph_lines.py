@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+# One encoder for all: json.dumps would make a new one for each line.
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 @dataclass(frozen=True, slots=True)
 class EntityLine:
@@ -56,18 +59,23 @@ def parse(text: str) -> GraphLines:
 
 def render(lines: GraphLines) -> str:
     """Entities, then relations, then what could not be read; an empty graph is one empty line."""
-    entities = (
-        {"type": "entity", "name": line.name, "entityType": line.type, "observations": line.observations}
-        for line in lines.entities
-    )
-    relations = (
-        {"type": "relation", "from": line.source, "to": line.target, "relationType": line.type}
-        for line in lines.relations
-    )
-    written = [
-        json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in (*entities, *relations)
-    ]
+    written = [*map(rendered, lines.entities), *map(rendered, lines.relations)]
     return "\n".join([*written, *lines.unreadable]) + "\n"
+
+
+def rendered(line: EntityLine | RelationLine) -> str:
+    """Byte for byte as Anthropic's server writes it."""
+    value: dict[str, Any]
+    if isinstance(line, EntityLine):
+        value = {
+            "type": "entity",
+            "name": line.name,
+            "entityType": line.type,
+            "observations": line.observations,
+        }
+    else:
+        value = {"type": "relation", "from": line.source, "to": line.target, "relationType": line.type}
+    return _compact(value)
 
 
 def _read(line: str) -> EntityLine | RelationLine | None:
