@@ -16,6 +16,7 @@ from mcp_memory.engine.recall import Recall
 from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.tidying import Tidying
+from mcp_memory.engine.transfer import Transfer
 from mcp_memory.model import Caller
 
 
@@ -80,6 +81,10 @@ class Engine:
     @cached_property
     def history(self) -> History:
         return History(self._context)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        return Transfer(self._context)
 
     def close(self) -> None:
         self._context.store.close()

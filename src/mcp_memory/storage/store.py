@@ -6,6 +6,7 @@ from datetime import datetime
 
 from mcp_memory.model import Caller
 from mcp_memory.storage import queries
+from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Connection, Database
 from mcp_memory.storage.deriving import Deriving
@@ -55,6 +56,7 @@ class Transaction:
         self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)
         self.settings = Settings(scope)
+        self.archive = Archive(scope)
         self.journal = Journal(scope, act, client)
         self.order = Order(scope, self.memories, self.associations)
         self.erasing = Erasing(scope, self.memories, self.entities, self.journal)

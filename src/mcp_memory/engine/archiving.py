@@ -1,0 +1,241 @@
+"""A whole space as lines of JSON: nothing is lost on the way to another database."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from mcp_memory.errors import Conflict, Invalid
+from mcp_memory.model import UNKNOWN_TYPE
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.archive import content_hash
+
+FORMAT = 1
+PROGRAM = "mcp-memory"
+
+Record = Mapping[str, Any]
+
+
+def lines(tx: Transaction, space: str) -> Iterator[str]:
+    """First what it is, then everything, each thing before what refers to it."""
+    yield _line(
+        {"record": "space", "program": PROGRAM, "format": FORMAT, "space": space, "at": tx.at.isoformat()}
+    )
+    for kind, record in tx.archive.records():
+        yield _line({"record": kind, **record})
+
+
+def is_archive(first_line: bytes) -> bool:
+    try:
+        value = json.loads(first_line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("record") == "space" and value.get("program") == PROGRAM
+
+
+def _line(value: Record) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass
+class Arrival:
+    """Takes records in, batch by batch. What is here already, in whatever words, is not taken twice."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many records of each kind are new here."""
+    skipped: int = 0
+    _memories: dict[str, int] = field(default_factory=dict)
+    _entities: dict[str, int] = field(default_factory=dict)
+    _relations: dict[str, int] = field(default_factory=dict)
+    _same: dict[str, str] = field(default_factory=dict)
+    """The id that a memory has here, where the same content was remembered under another."""
+    _superseded: dict[int, str] = field(default_factory=dict)
+    _seen: Counter[int] = field(default_factory=Counter)
+
+    def take(self, tx: Transaction, numbered: Sequence[tuple[int, bytes]]) -> None:
+        """One batch, whole or not at all."""
+        read = [(number, _parsed(number, line)) for number, line in numbered if line.strip()]
+        for kind, group in groupby(read, key=lambda one: str(one[1].get("record"))):
+            taker = self._takers().get(kind)
+            records = list(group)
+            if taker is None:
+                self.skipped += len(records)
+                continue
+            try:
+                taker(tx, [record for _, record in records])
+            except (KeyError, TypeError, ValueError, AttributeError, Conflict) as error:
+                where = f"lines {records[0][0]} to {records[-1][0]}"
+                raise Invalid(f"{where} cannot be taken in ({type(error).__name__}: {error})") from error
+
+    def finish(self, tx: Transaction) -> None:
+        """What was superseded by a memory that has another id here is told that id."""
+        for seq, by in self._superseded.items():
+            if by in self._same:
+                tx.archive.change("memory", seq, superseded_by=self._same[by])
+
+    def _takers(self) -> dict[str, Callable[[Transaction, Sequence[Record]], None]]:
+        return {
+            "space": self._space,
+            "memory": self._take_memories,
+            "version": self._take_versions,
+            "entity": self._take_entities,
+            "observation": self._take_observations,
+            "relation": self._take_relations,
+            "association": self._take_associations,
+            "reflection": self._take_reflections,
+            "access": self._take_accesses,
+            "co_occurrence": self._take_co_occurrences,
+            "event": self._take_events,
+        }
+
+    def _space(self, tx: Transaction, records: Sequence[Record]) -> None:
+        newest = max(int(record["format"]) for record in records)
+        if newest > FORMAT:
+            raise Invalid(
+                f"this file is of format {newest}, this mcp-memory reads {FORMAT}: update mcp-memory"
+            )
+
+    def _take_memories(self, tx: Transaction, records: Sequence[Record]) -> None:
+        known = tx.archive.seqs("memory", [record["id"] for record in records])
+        living = tx.archive.living(content_hash(record) for record in records)
+        for record in records:
+            id, hash = record["id"], content_hash(record)
+            is_living = record["forgotten_at"] is None
+            if id in known:
+                self._memories[id] = known[id]
+            elif is_living and hash in living:
+                self._memories[id] = living[hash]
+                self._same[id] = tx.memories.fetch([living[hash]])[living[hash]].id
+            else:
+                self._memories[id] = tx.archive.add("memory", record, content_hash=hash)
+                self.counts["memory"] += 1
+                if is_living:
+                    living[hash] = self._memories[id]
+            if record["superseded_by"] is not None:
+                self._superseded[self._memories[id]] = record["superseded_by"]
+
+    def _take_entities(self, tx: Transaction, records: Sequence[Record]) -> None:
+        known = tx.archive.seqs("entity", [record["id"] for record in records])
+        named = tx.entities.named(record["name"] for record in records)
+        for record in records:
+            same = {entity.type: entity for entity in named.get(record["name"], ())}
+            if record["id"] in known:
+                self._entities[record["id"]] = known[record["id"]]
+            elif record["type"] in same or (record["type"] == UNKNOWN_TYPE and same):
+                self._entities[record["id"]] = (same.get(record["type"]) or next(iter(same.values()))).seq
+            elif UNKNOWN_TYPE in same:
+                self._entities[record["id"]] = same[UNKNOWN_TYPE].seq
+                tx.archive.change("entity", same[UNKNOWN_TYPE].seq, type=record["type"])
+            else:
+                self._entities[record["id"]] = tx.archive.add("entity", record)
+                self.counts["entity"] += 1
+
+    def _take_versions(self, tx: Transaction, records: Sequence[Record]) -> None:
+        seqs = [self._memories.get(record["memory"]) for record in records]
+        columns = ("memory_seq", "number", "created_at")
+        there = tx.archive.counted("version_keys", filter(None, seqs), columns)
+        for seq, record in zip(seqs, records, strict=True):
+            key = (seq, record["number"], datetime.fromisoformat(record["created_at"]))
+            if seq is None:
+                self.skipped += 1
+            elif self._is_new("version", key, there):
+                tx.archive.add("memory_version", record, memory_seq=seq)
+
+    def _take_observations(self, tx: Transaction, records: Sequence[Record]) -> None:
+        ends = [(self._memories.get(one["memory"]), self._entities.get(one["entity"])) for one in records]
+        there = tx.archive.counted(
+            "observation_keys", filter(None, (memory for memory, _ in ends)), ("memory_seq", "entity_seq")
+        )
+        for key, record in zip(ends, records, strict=True):
+            if None in key:
+                self.skipped += 1
+            elif self._is_new("observation", key, there):
+                tx.archive.add("entity_memory", record, memory_seq=key[0], entity_seq=key[1])
+
+    def _take_relations(self, tx: Transaction, records: Sequence[Record]) -> None:
+        known = tx.archive.seqs("relation", [record["id"] for record in records])
+        ends = [(self._entities.get(one["source"]), self._entities.get(one["target"])) for one in records]
+        columns = ("source_seq", "target_seq", "type")
+        active = tx.archive.counted("active_relation_keys", filter(None, (one for one, _ in ends)), columns)
+        for (source, target), record in zip(ends, records, strict=True):
+            key = (source, target, record["type"])
+            if record["id"] in known:
+                self._relations[record["id"]] = known[record["id"]]
+            elif source is None or target is None:
+                self.skipped += 1
+            elif record["ended_at"] is not None or not active[key]:
+                self._relations[record["id"]] = tx.archive.add(
+                    "relation", record, source_seq=source, target_seq=target
+                )
+                self.counts["relation"] += 1
+                active[key] += record["ended_at"] is None
+
+    def _take_associations(self, tx: Transaction, records: Sequence[Record]) -> None:
+        known = tx.archive.seqs("association", [record["id"] for record in records])
+        ends = [(self._memories.get(one["source"]), self._memories.get(one["target"])) for one in records]
+        columns = ("source_seq", "target_seq", "type")
+        there = tx.archive.counted("association_ends", filter(None, (one for one, _ in ends)), columns)
+        for (source, target), record in zip(ends, records, strict=True):
+            key = (source, target, record["type"])
+            if source is None or target is None:
+                self.skipped += 1
+            elif record["id"] not in known and source != target and not there[key]:
+                tx.archive.add("association", record, source_seq=source, target_seq=target)
+                there[key] += 1
+                self.counts["association"] += 1
+
+    def _take_reflections(self, tx: Transaction, records: Sequence[Record]) -> None:
+        known = tx.archive.seqs("reflection", [record["id"] for record in records])
+        targets = {"entity": self._entities, "relation": self._relations}
+        for record in records:
+            if record["id"] in known:
+                continue
+            places = targets.get(record["target_type"])
+            target_seq = record["target_seq"] if places is None else places.get(record["target"])
+            tx.archive.add("reflection", record, target_seq=target_seq)
+            self.counts["reflection"] += 1
+
+    def _take_accesses(self, tx: Transaction, records: Sequence[Record]) -> None:
+        for record in records:
+            if record["entity"] in self._entities:
+                tx.archive.put_access(self._entities[record["entity"]], record)
+
+    def _take_co_occurrences(self, tx: Transaction, records: Sequence[Record]) -> None:
+        for record in records:
+            a, b = self._entities.get(record["a"]), self._entities.get(record["b"])
+            if a is not None and b is not None and a != b:
+                tx.archive.put_co_occurrence(a, b, record)
+
+    def _take_events(self, tx: Transaction, records: Sequence[Record]) -> None:
+        columns = ("act", "name", "subject", "at")
+        there = tx.archive.counted("event_keys", [record["act"] for record in records], columns)
+        new = []
+        for record in records:
+            key = (record["act"], record["name"], record["subject"], datetime.fromisoformat(record["at"]))
+            if self._is_new("event", key, there):
+                new.append(record)
+        tx.archive.add_events(new)
+
+    def _is_new(self, kind: str, key: tuple[Any, ...], there: Counter[tuple[Any, ...]]) -> bool:
+        """Whether the file says this more often than the database does: some things may stand twice."""
+        # The hash, because a journal of a million events is kept here while it comes in.
+        seen = hash((kind, *key))
+        self._seen[seen] += 1
+        if there[key] >= self._seen[seen]:
+            return False
+        there[key] += 1
+        self.counts[kind] += 1
+        return True
+
+
+def _parsed(number: int, line: bytes) -> Record:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"line {number} is not JSON ({error}): the file is damaged") from error
+    if not isinstance(value, dict):
+        raise Invalid(f"line {number} is not an object: the file is damaged")
+    return value

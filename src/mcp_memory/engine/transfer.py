@@ -1,0 +1,311 @@
+"""Brings memories in from files, and takes them out again."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeVar
+
+from mcp_memory.engine import archiving
+from mcp_memory.engine.archiving import Arrival, is_archive
+from mcp_memory.engine.context import Topic, storable
+from mcp_memory.engine.observing import observe
+from mcp_memory.errors import Invalid
+from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity
+from mcp_memory.storage import Transaction
+from mcp_memory.text.graph_lines import EntityLine, RelationLine, rendered
+
+BATCH = 500
+"""Lines between two commits: what was committed stays, and a second run goes over it without harm."""
+
+PROBLEMS_TOLD = 20
+
+Format = Literal["anthropic", "full"]
+
+Source = str | Path | Iterable[bytes]
+"""A file by its path, or its lines."""
+
+Progress = Callable[[int], None]
+"""Told how many bytes have been dealt with."""
+
+Item = TypeVar("Item")
+
+
+def _ignored(_: int) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    entities_imported: int
+    """Entities that were read, new or known before."""
+    relations_imported: int
+    """Only the new ones."""
+    errors: int
+    """Lines that cannot be read."""
+    skipped: int
+    """Lines that can be read, but say nothing that could be kept."""
+    problems: tuple[str, ...] = ()
+    """What was wrong with the first of them."""
+    records: Mapping[str, int] = field(default_factory=dict)
+    """From a full export: how many of each kind are new."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    entities: int = 0
+    relations: int = 0
+    errors: int = 0
+    skipped: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def error(self, number: int, why: str) -> None:
+        self.errors += 1
+        self._tell(number, why)
+
+    def skip(self, number: int, why: str) -> None:
+        self.skipped += 1
+        self._tell(number, why)
+
+    def _tell(self, number: int, why: str) -> None:
+        if len(self.problems) < PROBLEMS_TOLD:
+            self.problems.append(f"line {number}: {why}")
+
+    def imported(self) -> Imported:
+        return Imported(
+            entities_imported=self.entities,
+            relations_imported=self.relations,
+            errors=self.errors,
+            skipped=self.skipped,
+            problems=tuple(self.problems),
+        )
+
+
+class Transfer(Topic):
+    def import_from(
+        self, source: Source, format: Format | None = None, *, progress: Progress = _ignored
+    ) -> Imported:
+        """Add what a file says, to the letter. Its first line shows its format, unless that is given."""
+        lines = _lines(source)
+        first = next(lines, b"")
+        everything = chain([first], lines)
+        if (format or ("full" if is_archive(first) else "anthropic")) == "full":
+            return self.import_full(everything, progress=progress)
+        return self.import_anthropic(everything, repeats=True, progress=progress)
+
+    def import_anthropic(
+        self, source: Source, *, repeats: bool = False, progress: Progress = _ignored
+    ) -> Imported:
+        """Add what a file of Anthropic's memory server says to what is known. Nothing known is changed.
+
+        Relations come after all entities, so that the order of lines does not matter. All of it is one
+        act, that can be undone at once. With `repeats`, an observation that stands twice is kept twice.
+        """
+        act, tally, done = self._context.new_id(), _Tally(), 0
+        relations: list[tuple[int, RelationLine]] = []
+        for batch in _batches(enumerate(_lines(source), 1)):
+            read = [(number, _read(number, line, tally)) for number, line in batch]
+            self._put_entities(act, [line for _, line in read if isinstance(line, EntityLine)], repeats)
+            relations += [(number, line) for number, line in read if isinstance(line, RelationLine)]
+            tally.entities += sum(isinstance(line, EntityLine) for _, line in read)
+            done += sum(len(line) for _, line in batch)
+            progress(done)
+        for some in _batches(relations):
+            self._put_relations(act, some, tally)
+        return tally.imported()
+
+    def export_anthropic(self) -> Iterator[str]:
+        """The lines that Anthropic's memory server would write for this graph, at one moment."""
+        with self._context.reading() as tx:
+            count = 0
+            for entities in _pages(tx.entities.page):
+                for node in tx.entities.nodes(entities):
+                    yield rendered(EntityLine(node.entity.name, node.entity.type, tuple(node.texts)))
+                    count += 1
+            for relations in _pages(tx.relations.page):
+                for relation in relations:
+                    yield rendered(RelationLine(relation.source, relation.target, relation.type))
+            if not count:
+                yield ""
+
+    def export_full(self) -> Iterator[str]:
+        """The lines of everything there is in the space, with versions, history and use, at one moment."""
+        with self._context.reading() as tx:
+            yield from archiving.lines(tx, self._context.caller.space)
+
+    def import_full(self, source: Source, *, progress: Progress = _ignored) -> Imported:
+        """Add a full export to what is known; what is here already stays as it is.
+
+        History comes along, but only what happens from here on can be undone. The import itself is one
+        act, that can be.
+        """
+        act, arrival, done = self._context.new_id(), Arrival(), 0
+        for batch in _batches(enumerate(_lines(source), 1)):
+            with self._writing(act) as tx:
+                arrival.take(tx, batch)
+                _record_import(tx)
+            done += sum(len(line) for _, line in batch)
+            progress(done)
+        with self._writing(act) as tx:
+            arrival.finish(tx)
+            _record_import(tx)
+        return Imported(
+            entities_imported=arrival.counts["entity"],
+            relations_imported=arrival.counts["relation"],
+            errors=0,
+            skipped=arrival.skipped,
+            records=dict(arrival.counts),
+        )
+
+    def _writing(self, act: str) -> AbstractContextManager[Transaction]:
+        return self._context.store.write(self._context.caller, self._context.clock(), act)
+
+    def _put_entities(self, act: str, lines: Sequence[EntityLine], repeats: bool) -> None:
+        if not lines:
+            return
+        with self._writing(act) as tx:
+            known = tx.entities.named(line.name for line in lines)
+            for line in lines:
+                same_name = known.setdefault(line.name, [])
+                entity = _meant(same_name, line.type)
+                if entity is None:
+                    entity = self._add(tx, line)
+                    same_name.append(entity)
+                elif entity.type == UNKNOWN_TYPE != line.type:
+                    entity = _fill_in(tx, entity, line.type)
+                    known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
+                if observe(tx, entity, line.observations, self._context.new_id, repeats=repeats):
+                    _touch(tx, entity)
+
+    def _add(self, tx: Transaction, line: EntityLine) -> Entity:
+        entity = tx.entities.add(id=self._context.new_id(), name=line.name, type=line.type)
+        tx.journal.record("entity_created", entity.id, id=entity.id, name=entity.name, type=entity.type)
+        return entity
+
+    def _put_relations(self, act: str, lines: Sequence[tuple[int, RelationLine]], tally: _Tally) -> None:
+        with self._writing(act) as tx:
+            known = tx.entities.named(name for _, line in lines for name in (line.source, line.target))
+            for number, line in lines:
+                missing = [name for name in (line.source, line.target) if name not in known]
+                if missing:
+                    tally.skip(number, f"there is no entity {missing[0]!r} for this relation")
+                    continue
+                source, target = known[line.source][0], known[line.target][0]
+                if tx.relations.active(source, target, line.type) is None:
+                    self._relate(tx, source, target, line.type)
+                    tally.relations += 1
+
+    def _relate(self, tx: Transaction, source: Entity, target: Entity, type: str) -> None:
+        new = tx.relations.add(id=self._context.new_id(), source=source, target=target, type=type)
+        tx.journal.record(
+            "relation_created", new.id, id=new.id, source=source.name, target=target.name, type=type
+        )
+
+
+def _record_import(tx: Transaction) -> None:
+    if tx.archive.has_changes:
+        tx.journal.record("archive_imported", tx.act)
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    """One at a time."""
+    if not isinstance(source, str | Path):
+        return iter(source)
+    file = Path(source).expanduser()
+    if file.is_dir():
+        raise Invalid(f"{file} is a folder: give the path of a file")
+    try:
+        opened = file.open("rb")
+    except FileNotFoundError:
+        raise Invalid(f"there is no file {file}") from None
+    except OSError as error:
+        raise Invalid(f"{file} cannot be read: {error.strerror}") from error
+    return _each(opened)
+
+
+def _each(opened: BinaryIO) -> Iterator[bytes]:
+    with opened:
+        yield from opened
+
+
+def _read(number: int, line: bytes, tally: _Tally) -> EntityLine | RelationLine | None:
+    """What a line says; why it says nothing goes to the tally. An empty line is no line."""
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except (ValueError, RecursionError):
+        tally.error(number, "this is not JSON")
+        return None
+    if not isinstance(value, dict):
+        tally.error(number, "this is JSON, but not an object")
+        return None
+    try:
+        return _LINES[value["type"]](value)
+    except Invalid as error:
+        tally.skip(number, str(error))
+    except (KeyError, TypeError):
+        tally.skip(number, f"type {value.get('type')!r} is neither entity nor relation")
+    return None
+
+
+def _entity(value: dict[str, Any]) -> EntityLine:
+    observations = value.get("observations") or []
+    if not isinstance(observations, list):
+        raise Invalid("observations is not a list")
+    texts = tuple(_text(text, "an observation") for text in observations)
+    return EntityLine(
+        _text(value.get("name"), "name"), _text(value.get("entityType") or GENERIC_TYPE, "entityType"), texts
+    )
+
+
+def _relation(value: dict[str, Any]) -> RelationLine:
+    return RelationLine(*(_text(value.get(key), key) for key in ("from", "to", "relationType")))
+
+
+_LINES: dict[str, Callable[[dict[str, Any]], EntityLine | RelationLine]] = {
+    "entity": _entity,
+    "relation": _relation,
+}
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise Invalid(f"{what} is missing or not text")
+    return storable(value, what)
+
+
+def _meant(same_name: Sequence[Entity], type: str) -> Entity | None:
+    exact = next((entity for entity in same_name if entity.type == type), None)
+    return exact or (same_name[0] if same_name else None)
+
+
+def _fill_in(tx: Transaction, entity: Entity, type: str) -> Entity:
+    """It was only mentioned before: now its type is known."""
+    changed = tx.entities.change(entity, type=type)
+    tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={"type": type})
+    return changed
+
+
+def _touch(tx: Transaction, entity: Entity) -> None:
+    if entity.updated_at != tx.at:
+        tx.entities.change(entity)
+        tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={})
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+_Stored = TypeVar("_Stored", bound="Any")
+
+
+def _pages(page: Callable[[int, int], list[_Stored]]) -> Iterator[list[_Stored]]:
+    """All there is, in stored order."""
+    after = 0
+    while found := page(after, BATCH):
+        yield found
+        after = found[-1].seq
