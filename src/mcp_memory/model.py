@@ -63,6 +63,22 @@ class Caller:
     client: str = ""
 
 
+Rights = Literal["read", "write"]
+
+EVERY_SPACE = "*"
+"""In a token's spaces: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What its bearer may do over HTTP, and where; the first space is meant unless another is named."""
+
+    name: str
+    spaces: tuple[str, ...]
+    rights: Rights
+    created_at: datetime
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
     """One fact, with how sure we are of it and how it has been used."""

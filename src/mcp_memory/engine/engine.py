@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cached_property
 
+from mcp_memory.engine.access import Access
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
@@ -33,6 +34,10 @@ class Engine:
     @property
     def caller(self) -> Caller:
         return self._context.caller
+
+    @cached_property
+    def access(self) -> Access:
+        return Access(self._context)
 
     @cached_property
     def graph(self) -> KnowledgeGraph:

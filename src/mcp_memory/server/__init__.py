@@ -1,1 +1,1 @@
-"""What the outside world speaks to: MCP, REST and server-sent events."""
+"""Programs and assistants come in here: MCP, REST, the event stream."""

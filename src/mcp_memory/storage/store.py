@@ -6,6 +6,7 @@ from datetime import datetime
 
 from mcp_memory.model import Caller
 from mcp_memory.storage import queries
+from mcp_memory.storage.access import Access
 from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Connection, Database
@@ -53,6 +54,7 @@ class Transaction:
         self.reflections = Reflections(scope)
         self.usage = Usage(scope)
         self.tidying = Tidying(scope)
+        self.access = Access(scope)
         self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)
         self.settings = Settings(scope)

@@ -1,0 +1,27 @@
+"""Who has come in over HTTP, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from mcp_memory.errors import Forbidden
+from mcp_memory.model import Caller, Rights
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    caller: Caller
+    rights: Rights = "write"
+
+    def must_write(self) -> None:
+        if self.rights != "write":
+            raise Forbidden("this token may only read: ask for one that may write")
+
+
+def visitor_of(connection: HTTPConnection) -> Visitor:
+    """Whom the guard let in."""
+    visitor = connection.scope["visitor"]
+    assert isinstance(visitor, Visitor)
+    return visitor

@@ -1,0 +1,138 @@
+"""Writes the pages of docs/ that say what the program itself knows: tools, settings, commands.
+
+python tools/docs.py            write them
+python tools/docs.py --check    fail if they are out of date
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mcp_memory.cli import main as program
+from mcp_memory.config import _ONLY_PREFIXED, PREFIX, TOOL_SETS, Config
+from mcp_memory.server.mcp.sets import tool_sets
+
+DOCS = Path(__file__).parents[1] / "docs"
+NOTE = "<!-- Made by tools/docs.py; change the program, then run `make docs`. -->"
+
+
+def settings() -> Iterator[str]:
+    yield "# Settings"
+    yield ""
+    yield (
+        "A setting is given by a flag of `mcp-memory`, by an environment variable, or in the settings file "
+        "(`config.toml` in the platform's folder for settings, or the one that `--config` or "
+        f"`{PREFIX}CONFIG` names), in that order. Every variable may also be written with `{PREFIX}` before "
+        "it, which wins over the short form. An unknown setting is an error that suggests the right one. "
+        "`mcp-memory settings` shows what is in force and where it comes from."
+    )
+    yield ""
+    yield "| variable | in the file | default | what it is for |"
+    yield "|---|---|---|---|"
+    for setting in fields(Config):
+        variable = setting.name.upper()
+        shown = f"{PREFIX}{variable}" if setting.name in _ONLY_PREFIXED else variable
+        default = f"`{setting.default}`" if setting.default != "" else ""
+        yield f"| `{shown}` | `{setting.name}` | {default} | {setting.metadata['help']} |"
+
+
+def tools() -> Iterator[str]:
+    yield "# Tools"
+    yield ""
+    yield (
+        "What an assistant can do, by tool set. `--tools` chooses sets (`graph,memory,agent` by default); "
+        "`anthropic` stands alone. A tool that several sets share is offered once."
+    )
+    for name in TOOL_SETS:
+        [*sets] = tool_sets([name])
+        yield ""
+        yield f"## {name}"
+        for tool in (tool for tool_set in sets for tool in tool_set.tools):
+            yield ""
+            yield f"### {tool.name}"
+            yield ""
+            yield tool.description
+            yield ""
+            yield from _arguments(tool.input_schema)
+
+
+def _arguments(schema: dict[str, Any], indent: str = "") -> Iterator[str]:
+    properties = schema.get("properties", {})
+    if not properties and not indent:
+        yield "No arguments."
+    for name, field in properties.items():
+        needed = ", required" if name in schema.get("required", ()) else ""
+        default = f", default `{field['default']}`" if field.get("default") not in (None, [], "") else ""
+        about = f": {field['description']}" if field.get("description") else ""
+        yield f"{indent}- `{name}` ({_kind(field)}{needed}{default}){about}"
+        inner = field.get("items", {})
+        for option in inner.get("anyOf", [inner]):
+            yield from _arguments(option, indent + "  ")
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if field.get("type") == "array":
+        inner = field.get("items", {})
+        kinds = " or ".join(_kind(option) for option in inner.get("anyOf", [inner]))
+        return f"list of {kinds}"
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    return str(field.get("type", "anything"))
+
+
+def commands() -> Iterator[str]:
+    yield "# Commands"
+    yield ""
+    yield "Without a command, `mcp-memory` is an MCP server on standard input and output."
+    with click.Context(program, info_name="mcp-memory") as context:
+        yield ""
+        yield "```"
+        yield program.get_help(context).rstrip()
+        yield "```"
+        yield from _subcommands(program, context, 2)
+
+
+def _subcommands(group: click.Group, context: click.Context, depth: int) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        with click.Context(command, info_name=name, parent=context) as inner:
+            yield ""
+            yield f"{'#' * depth} {inner.command_path}"
+            yield ""
+            yield "```"
+            yield command.get_help(inner).rstrip()
+            yield "```"
+            if isinstance(command, click.Group):
+                yield from _subcommands(command, inner, depth + 1)
+
+
+PAGES = {"settings.md": settings, "tools.md": tools, "commands.md": commands}
+
+
+def main() -> int:
+    stale = []
+    for name, lines in PAGES.items():
+        heading, *rest = lines()
+        text = "\n".join([heading, "", NOTE, *rest]) + "\n"
+        page = DOCS / name
+        if "--check" in sys.argv[1:]:
+            if not page.exists() or page.read_text("utf-8") != text:
+                stale.append(name)
+        else:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text, "utf-8")
+    if stale:
+        print(f"out of date in docs/: {', '.join(stale)}. Run `make docs`.")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
