@@ -46,7 +46,7 @@ def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     print_nodes(hit.node for hit in answer.hits)
     if not answer.hits:
         note("Nothing found.")
-    if answer.mode != "hybrid":
+    if answer.mode.startswith("keyword"):
         note(f"Searched by {answer.mode}")
 
 
