@@ -178,7 +178,9 @@ class Journal:
         if not found:
             raise Conflict(f"change {act} was undone already")
         if not any(row["before"] for row in found):
-            raise Conflict(f"change {act} cannot be undone: what was there before is no longer kept")
+            raise Conflict(
+                f"change {act} cannot be undone: it changed nothing, or what was there before is no longer kept"
+            )
         return found
 
     def _summed_up(self, acts: Iterable[str]) -> list[Act]:

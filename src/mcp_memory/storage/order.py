@@ -1,12 +1,13 @@
 """Acts of keeping order: which memories to compare, and how one takes in another."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mcp_memory.model import Memory
+from mcp_memory.storage import filters
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.memories import Memories
+from mcp_memory.storage.memories import MEMORY_COLUMNS, Memories, memory_of
 from mcp_memory.storage.scope import Scope
 
 Pair = frozenset[str]
@@ -40,12 +41,31 @@ class Order:
         return {
             frozenset({row["subject"], absorbed})
             for row in self._scope.run("merges_taken_back")
-            for absorbed in row["payload"].get("absorbed", ())
+            for absorbed in row["payload"].get("absorbed_ids", ())
         }
 
     def contradictions(self, seqs: Iterable[int]) -> set[frozenset[int]]:
         found = self._scope.fetch("contradictions", seqs)
         return {frozenset({row["source_seq"], row["target_seq"]}) for row in found}
+
+    def fading(self, below: float, limit: int, half_life: timedelta) -> list[tuple[Memory, float]]:
+        """Memories that time has all but taken, with their effective confidence; the weakest first."""
+        found = self._scope.run(
+            "fading_memories",
+            slots={"columns": MEMORY_COLUMNS, "effective": filters.EFFECTIVE_CONFIDENCE},
+            **filters.decay_params(self._scope.at, half_life),
+            below=below,
+            limit=limit,
+        )
+        return [(memory_of(row), float(row["effective"])) for row in found]
+
+    def count_fading(self, below: float, half_life: timedelta) -> int:
+        return self._scope.count(
+            "count_fading",
+            slots={"effective": filters.EFFECTIVE_CONFIDENCE},
+            **filters.decay_params(self._scope.at, half_life),
+            below=below,
+        )
 
     def take_in(self, memory: Memory, absorbed: Memory) -> None:
         """Make one memory a part of another's history; what hung on it hangs on the other from now on."""

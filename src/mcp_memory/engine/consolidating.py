@@ -1,0 +1,204 @@
+"""Finds memories that say the same, and makes one of them.
+
+Candidates come from the vector index, never from comparing all with all. A group is a star: each of
+its members is close to its primary and says the same as it, so that no chain of small steps leads
+from one fact to another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from mcp_memory.model import EmbeddingModel, Memory
+from mcp_memory.ranking.decay import effective_confidence
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.order import Pair
+from mcp_memory.text.preview import shortened
+from mcp_memory.text.sameness import Calibration, verdict
+
+NEIGHBOURS = 20
+"""How many of the nearest each memory is compared with. A larger group is merged in several runs."""
+
+LONGEST_COMPARED = 2000
+"""Characters; longer texts are not held against each other word by word."""
+
+Likeness = dict[tuple[int, int], float]
+"""The cosine of two memories by their numbers, the smaller first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    memory: Memory
+    cosine: float
+    """To the primary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Memories that say the same: the primary, which stays, and those it absorbs."""
+
+    primary: Memory
+    absorbed: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApart:
+    """Two memories that are close, and why they were not merged all the same."""
+
+    a: Memory
+    b: Memory
+    cosine: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    clusters: tuple[Cluster, ...]
+    apart: tuple[KeptApart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What two memories must not have between them to be merged."""
+
+    calibration: Calibration
+    parted: set[Pair]
+    contradictions: set[frozenset[int]]
+    observations: bool
+    """Whether an observation of the knowledge graph may be absorbed."""
+
+    def may_be_absorbed(self, memory: Memory) -> bool:
+        return self.observations or memory.origin != "observation"
+
+    def against(self, primary: Memory, other: Memory, cosine: float) -> str | None:
+        """Why the other must not be absorbed; None when nothing speaks against it."""
+        if primary.type != other.type:
+            return f"one is of type {primary.type}, the other of type {other.type}"
+        if frozenset({primary.id, other.id}) in self.parted:
+            return "they were merged before, and taken apart again"
+        if frozenset({primary.seq, other.seq}) in self.contradictions:
+            return "one contradicts the other"
+        if not self.may_be_absorbed(other):
+            return "an observation of the knowledge graph is merged only on demand"
+        if max(len(primary.content), len(other.content)) > LONGEST_COMPARED:
+            return "they are too long to be compared word by word"
+        said = verdict(primary.content, other.content, cosine, self.calibration)
+        return None if said.same else said.reason
+
+
+def neighbours(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
+    """What lies at least that close to some of these memories."""
+    found: Likeness = {}
+    for seq, vector in tx.indexes.vectors("memory", model, seqs).items():
+        for other, cosine in tx.indexes.nearest("memory", model, vector, tx.order.current, NEIGHBOURS + 1):
+            if other != seq and cosine >= least:
+                found[min(seq, other), max(seq, other)] = min(1.0, cosine)
+    return found
+
+
+def ranked(memories: Sequence[Memory], rules: Rules, now: datetime, half_life: timedelta) -> list[Memory]:
+    """Who absorbs whom: first what must not be absorbed, then the most confident, then the oldest."""
+
+    def rank(memory: Memory) -> tuple[bool, float, int]:
+        confidence = effective_confidence(
+            memory.confidence, memory.last_used_at, now, half_life, pinned=memory.pinned_at is not None
+        )
+        return rules.may_be_absorbed(memory), -confidence, memory.seq
+
+    return sorted(memories, key=rank)
+
+
+def grouped(memories: Sequence[Memory], likeness: Likeness, rules: Rules) -> Grouping:
+    """Give each memory to the first, in the order given, that it says the same as."""
+    near = _adjacent(likeness)
+    places = {memory.seq: place for place, memory in enumerate(memories)}
+    taken: set[int] = set()
+    clusters, apart = [], []
+    for place, primary in enumerate(memories):
+        if primary.seq in taken:
+            continue
+        members = []
+        for seq, cosine in near.get(primary.seq, ()):
+            if seq in taken or places.get(seq, -1) <= place:
+                continue
+            other = memories[places[seq]]
+            reason = rules.against(primary, other, cosine)
+            if reason is None:
+                members.append(Member(other, cosine))
+            else:
+                apart.append(KeptApart(primary, other, cosine, reason))
+        if members:
+            taken |= {primary.seq, *(member.memory.seq for member in members)}
+            clusters.append(Cluster(primary, tuple(members)))
+    gone = {member.memory.seq for cluster in clusters for member in cluster.absorbed}
+    lasting = (pair for pair in apart if not {pair.a.seq, pair.b.seq} & gone)
+    return Grouping(tuple(clusters), tuple(lasting))
+
+
+def still_holds(tx: Transaction, cluster: Cluster) -> Cluster | None:
+    """The cluster without what has changed since it was found; None when nothing is left to merge."""
+    everyone = [cluster.primary, *(member.memory for member in cluster.absorbed)]
+    now = tx.memories.fetch(memory.seq for memory in everyone)
+    same = {memory.seq for memory in everyone if _unchanged(memory, now.get(memory.seq))}
+    members = tuple(
+        Member(now[member.memory.seq], member.cosine)
+        for member in cluster.absorbed
+        if member.memory.seq in same
+    )
+    if not members or cluster.primary.seq not in same:
+        return None
+    return Cluster(now[cluster.primary.seq], members)
+
+
+def merge(tx: Transaction, cluster: Cluster) -> None:
+    """Let the primary take in the others: what hung on them, what they add, and their words as versions."""
+    primary, absorbed = cluster.primary, [member.memory for member in cluster.absorbed]
+    for memory in absorbed:
+        tx.order.take_in(primary, memory)
+    tx.memories.revise(primary, "consolidated", **_additions(primary, absorbed))
+    ids = [memory.id for memory in absorbed]
+    tx.journal.record(
+        "memories_merged", primary.id, id=primary.id, absorbed_ids=ids, preview=shortened(primary.content)
+    )
+    tx.journal.record("memory_updated", primary.id, id=primary.id, changes={"absorbed_ids": ids})
+    for id in ids:
+        tx.journal.record("memory_deleted", id, id=id, absorbed_by=primary.id)
+
+
+def _adjacent(likeness: Likeness) -> dict[int, list[tuple[int, float]]]:
+    """By memory, those that are close to it, the closest first."""
+    near: dict[int, list[tuple[int, float]]] = {}
+    for (a, b), cosine in sorted(likeness.items(), key=lambda item: (-item[1], item[0])):
+        near.setdefault(a, []).append((b, cosine))
+        near.setdefault(b, []).append((a, cosine))
+    return near
+
+
+def _unchanged(memory: Memory, now: Memory | None) -> bool:
+    return (
+        now is not None
+        and (now.content, now.type, now.version) == (memory.content, memory.type, memory.version)
+        and now.forgotten_at is None
+        and now.superseded_at is None
+    )
+
+
+def _additions(primary: Memory, absorbed: Sequence[Memory]) -> dict[str, Any]:
+    """What the others add to the primary; where both say something, the primary's word stands."""
+    everyone = [primary, *absorbed]
+    metadata: dict[str, Any] = {}
+    for memory in reversed(everyone):
+        metadata |= memory.metadata
+    pins = [memory.pinned_at for memory in everyone if memory.pinned_at is not None]
+    added: dict[str, Any] = {
+        "tags": tuple(dict.fromkeys(tag for memory in everyone for tag in memory.tags)),
+        "metadata": metadata,
+        "importance": max(memory.importance for memory in everyone),
+        "pinned_at": primary.pinned_at or (min(pins) if pins else None),
+        # What was stored in its own right stays when an entity lets go of it.
+        "origin": "memory" if any(memory.origin == "memory" for memory in everyone) else "observation",
+    }
+    for name in ("source", "context", "channel"):
+        added[name] = next((getattr(memory, name) for memory in everyone if getattr(memory, name)), None)
+    return {name: value for name, value in added.items() if value != getattr(primary, name)}
