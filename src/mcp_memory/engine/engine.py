@@ -18,6 +18,7 @@ from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.tidying import Tidying
 from mcp_memory.engine.transfer import Transfer
+from mcp_memory.engine.upkeep import Upkeep
 from mcp_memory.model import Caller
 
 
@@ -90,6 +91,10 @@ class Engine:
     @cached_property
     def transfer(self) -> Transfer:
         return Transfer(self._context)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        return Upkeep(self._context)
 
     def close(self) -> None:
         self._context.store.close()
