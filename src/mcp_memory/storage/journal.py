@@ -179,7 +179,7 @@ class Journal:
             raise Conflict(f"change {act} was undone already")
         if not any(row["before"] for row in found):
             raise Conflict(
-                f"change {act} cannot be undone: it changed nothing, or what was there before is no longer kept"
+                f"change {act} cannot be undone: it changed nothing, or what was before is no longer kept"
             )
         return found
 
