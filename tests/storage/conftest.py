@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,26 @@ from tests.postgres_server import PostgresDatabases
 
 
 @pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresDatabases) -> Iterator[dict[str, Store]]:
-    """One of each engine with our schema, for tests that only look."""
-    path: Path = tmp_path_factory.mktemp("migrated") / "memory.db"
+def migrated(
+    tmp_path_factory: pytest.TempPathFactory, postgres: PostgresDatabases
+) -> Iterator[dict[str, Store]]:
+    """A store on each engine, for tests that only look."""
+    with opened(tmp_path_factory.mktemp("migrated"), postgres) as stores:
+        yield stores
+
+
+@pytest.fixture
+def stores(tmp_path: Path, postgres: PostgresDatabases) -> Iterator[dict[str, Store]]:
+    """A store on each engine, with nothing in it."""
+    with opened(tmp_path, postgres) as stores:
+        yield stores
+
+
+@contextmanager
+def opened(folder: Path, postgres: PostgresDatabases) -> Iterator[dict[str, Store]]:
     with postgres.fresh() as url:
         stores = {
-            "sqlite": Store(SqliteDatabase(path, "NORMAL")).open(),
+            "sqlite": Store(SqliteDatabase(folder / "memory.db", "NORMAL")).open(),
             "postgres": Store(PostgresDatabase(url)).open(),
         }
         yield stores

@@ -33,8 +33,10 @@ def migrate(raw: Raw, scripts: Sequence[Script]) -> None:
 
 
 def _version(raw: Raw) -> int:
-    [row] = raw.execute("SELECT to_regclass(%s) AS there", [f"{SCHEMA}.migration"]).fetchall()
-    if row["there"] is None:
+    # Not to_regclass, which may not notice yet what another server made while this one waited for it.
+    if not raw.execute(
+        "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'migration'", [SCHEMA]
+    ).fetchall():
         return 0
     [row] = raw.execute("SELECT COALESCE(max(number), 0) AS number FROM migration").fetchall()
     return int(row["number"])
@@ -46,14 +48,17 @@ def _prepare(raw: Raw) -> None:
         raise Unavailable(
             f"{_place(raw)} does not keep text as UTF-8. Make another: CREATE DATABASE memory ENCODING 'UTF8'"
         )
-    with _allowed_to(raw, f"CREATE SCHEMA {SCHEMA} AUTHORIZATION {{user}}"):
-        raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    # Asked first: even IF NOT EXISTS needs the right to make one.
+    if not raw.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchall():
+        with _allowed_to(raw, f"CREATE SCHEMA {SCHEMA} AUTHORIZATION {{user}}"):
+            raw.execute(f"CREATE SCHEMA {SCHEMA}")
     _add_pgvector(raw)
     configure(raw)
-    raw.execute(
-        "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
-        " applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-    )
+    with _allowed_to(raw, f"GRANT ALL ON SCHEMA {SCHEMA} TO {{user}}"):
+        raw.execute(
+            "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+            " applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+        )
 
 
 def _add_pgvector(raw: Raw) -> None:

@@ -68,7 +68,9 @@ class PostgresCandidacy:
 
     def close(self) -> None:
         if self._raw is not None:
+            # Given back by word: the server would find out that the connection is gone only later.
             with suppress(psycopg.Error):
-                self._raw.close()
+                self._raw.execute("SELECT pg_advisory_unlock_all()")
+            self._raw.close()
             self._raw = None
         self._leads = False

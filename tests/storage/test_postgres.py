@@ -1,0 +1,305 @@
+"""What is particular to PostgreSQL: many servers, rights, lost connections, its index of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+from psycopg.conninfo import make_conninfo
+
+from mcp_memory.errors import Conflict, Unavailable
+from mcp_memory.model import Caller, EmbeddingModel, Filter
+from mcp_memory.storage import Store, filters, postgres_vectors, queries
+from mcp_memory.storage.database import Script
+from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres_values import Embedding
+from tests.postgres_server import PostgresDatabases, PostgresServer
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+DIMENSIONS = 16
+
+
+def put(store: Store, value: int) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        tx.settings.put("key", [value])
+
+
+def got(store: Store) -> list[int]:
+    with store.read("default", AT) as tx:
+        found: list[int] = tx.settings.get("key")
+        return found
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[Store]:
+    opened = Store(PostgresDatabase(postgres_url)).open()
+    yield opened
+    opened.close()
+
+
+def test_ten_servers_start_at_once_on_an_empty_database(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url, ThreadPoolExecutor(10) as pool:
+        stores = [Store(PostgresDatabase(url)) for _ in range(10)]
+        list(pool.map(lambda store: store.open(), stores))
+        list(pool.map(lambda store: put(store, 1), stores))
+        assert got(stores[0]) == [1]
+        for store in stores:
+            store.close()
+
+
+def test_a_database_of_a_newer_release_is_left_alone(store: Store) -> None:
+    with store.database.write() as connection:
+        connection.change("INSERT INTO migration (number, name) VALUES (999, 'later')")
+    with pytest.raises(Unavailable, match="newer mcp-memory"):
+        store.open()
+
+
+def test_a_migration_that_fails_leaves_the_schema_as_it_was(store: Store) -> None:
+    scripts = queries.migrations("postgres")
+    bad = Script(len(scripts) + 1, "bad", "CREATE TABLE half (x INTEGER); SELECT nonsense")
+    with pytest.raises(psycopg.ProgrammingError):
+        store.database.migrate([*scripts, bad])
+    with store.database.read() as connection:
+        assert connection.run("SELECT to_regclass('half') AS half") == [{"half": None}]
+    store.open()
+
+
+def test_who_may_not_set_up_the_database_is_told_what_to_run(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url, psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS guest")
+        admin.execute("CREATE ROLE guest LOGIN PASSWORD 'guest'")
+        as_guest = make_conninfo(url, user="guest", password="guest")
+        with pytest.raises(
+            Unavailable, match=r"run there: CREATE SCHEMA mcp_memory AUTHORIZATION \"guest\";"
+        ):
+            PostgresDatabase(as_guest).migrate(queries.migrations("postgres"))
+        admin.execute("CREATE SCHEMA mcp_memory")
+        with pytest.raises(Unavailable, match=r"run there: CREATE EXTENSION vector;"):
+            PostgresDatabase(as_guest).migrate(queries.migrations("postgres"))
+        admin.execute("CREATE EXTENSION vector")
+        with pytest.raises(Unavailable, match=r"run there: GRANT ALL ON SCHEMA mcp_memory TO \"guest\";"):
+            PostgresDatabase(as_guest).migrate(queries.migrations("postgres"))
+        admin.execute("GRANT ALL ON SCHEMA mcp_memory TO guest")
+        store = Store(PostgresDatabase(as_guest)).open()
+        put(store, 1)
+        store.close()
+        admin.execute("DROP OWNED BY guest CASCADE")
+        admin.execute("DROP ROLE guest")
+
+
+def test_pgvector_may_live_in_any_schema(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url:
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute('CREATE SCHEMA "Odd place"; CREATE EXTENSION vector SCHEMA "Odd place"')
+        store = Store(PostgresDatabase(url)).open()
+        model = embedded(store, vectors(3))
+        assert near(store, model, vectors(3)[1], 1) == [2]
+        store.close()
+
+
+def test_tables_of_others_are_not_touched(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url:
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute("CREATE TABLE memory (note TEXT); INSERT INTO memory VALUES ('mine')")
+        store = Store(PostgresDatabase(url)).open()
+        put(store, 1)
+        store.close()
+        with psycopg.connect(url) as other:
+            assert other.execute("SELECT * FROM memory").fetchall() == [("mine",)]
+
+
+def test_connections_that_died_in_the_pool_are_replaced_unnoticed(store: Store, postgres_url: str) -> None:
+    put(store, 1)
+    cut_all(postgres_url)
+    assert got(store) == [1]
+    cut_all(postgres_url)
+    put(store, 2)
+    assert got(store) == [2]
+
+
+def test_a_connection_lost_within_a_transaction_keeps_nothing_and_says_so(
+    store: Store, postgres_url: str
+) -> None:
+    put(store, 1)
+
+    def write() -> None:
+        with store.write(Caller(), AT, "act") as tx:
+            tx.settings.put("key", [2])
+            cut_all(postgres_url)
+
+    with pytest.raises(Unavailable, match="Look whether a write was kept"):
+        write()
+    assert got(store) == [1]
+
+
+def test_a_failed_statement_cannot_be_swallowed_and_committed(store: Store) -> None:
+    put(store, 1)
+
+    def swallow() -> None:
+        with store.write(Caller(), AT, "act") as tx:
+            tx.settings.put("key", [2])
+            with suppress(psycopg.Error):
+                tx.scope.connection.run("INSERT INTO space (name) VALUES (NULL) RETURNING seq")
+
+    with pytest.raises(AssertionError, match="a statement failed"):
+        swallow()
+    assert got(store) == [1]
+
+
+def test_a_server_that_cannot_be_reached_is_unavailable(tmp_path: Path) -> None:
+    database = PostgresDatabase(f"postgresql://nobody@/nothing?host={tmp_path}")
+    with pytest.raises(Unavailable, match="PostgreSQL"):
+        database.migrate(queries.migrations("postgres"))
+    database.close()
+
+
+def test_a_missing_extension_is_named() -> None:
+    server = PostgresServer(extension_control_path="/nowhere").create().start()
+    try:
+        with pytest.raises(Unavailable, match=r"does not have pgvector\. Install it there"):
+            PostgresDatabase(server.url("postgres")).migrate(queries.migrations("postgres"))
+    finally:
+        server.remove()
+
+
+def test_a_writer_that_holds_a_space_too_long_does_not_hold_others_for_ever(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, 1)
+    monkeypatch.setattr("mcp_memory.storage.postgres.WRITE", "BEGIN; SET LOCAL lock_timeout = '50ms'")
+    with store.write(Caller(), AT, "long"), pytest.raises(Unavailable, match="busy with another writer"):
+        put(store, 2)
+    with store.write(Caller("elsewhere"), AT, "long"):
+        put(store, 3)
+    assert got(store) == [3]
+
+
+# The index of a large space
+
+
+def vectors(count: int, seed: int = 3) -> NDArray[np.float32]:
+    made = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
+    unit: NDArray[np.float32] = made / np.linalg.norm(made, axis=1, keepdims=True)
+    return unit
+
+
+def embedded(store: Store, made: NDArray[np.float32], space: str = "default") -> EmbeddingModel:
+    """As many memories as vectors, numbered from 1, every fourth of type `rare`."""
+    with store.write(Caller(space), AT, "act") as tx:
+        if not tx.indexes.models():
+            tx.indexes.add_model("test", DIMENSIONS, "test", "active")
+        model = tx.indexes.models()["active"]
+        for number, vector in enumerate(made):
+            memory = tx.memories.add(
+                id=f"{space}{number}", content=f"memory {number}", type="rare" if number % 4 == 0 else "fact",
+                origin="memory", importance=0.5, kind="generic",
+            )  # fmt: skip
+            tx.journal.record("memory_created", memory.id)
+            tx.indexes.supply(model, "memory", memory.seq, vector.tobytes())
+    return model
+
+
+def near(
+    store: Store, model: EmbeddingModel, query: NDArray[np.float32], limit: int, filter: Filter | None = None
+) -> list[int]:
+    with store.read("default", AT) as tx:
+        allowed = filters.where(filter or Filter(), tx.scope.space_id, AT, half_life=timedelta(days=30))
+        return [seq for seq, _ in tx.indexes.nearest("memory", model, query.tobytes(), allowed, limit)]
+
+
+def tend(store: Store, model: EmbeddingModel) -> list[str]:
+    return list(store.database.vectors.tend(store.database, model.id, DIMENSIONS))
+
+
+@pytest.fixture
+def early_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_vectors, "INDEX_FROM", 300)
+
+
+@pytest.mark.usefixtures("early_index")
+def test_a_large_space_gets_an_index_that_finds_the_same(store: Store) -> None:
+    made = vectors(400)
+    model = embedded(store, made)
+    queries_ = vectors(20, seed=4)
+    exact = [near(store, model, query, 10) for query in queries_]
+    assert tend(store, model) == ["made the vector index vector_near_1_memory_1 over 400 vectors"]
+    assert tend(store, model) == []
+    through_index = [near(store, model, query, 10) for query in queries_]
+    shared = sum(len(set(one) & set(other)) for one, other in zip(exact, through_index, strict=True))
+    assert shared >= 190
+    assert plan(store, model).count("vector_near_1_memory_1") == 1
+
+
+@pytest.mark.usefixtures("early_index")
+def test_through_the_index_a_filter_acts_before_the_limit(store: Store) -> None:
+    made = vectors(400)
+    model = embedded(store, made)
+    query = vectors(1, seed=5)[0]
+    rare = Filter(types=("rare",))
+    exact = near(store, model, query, 90, rare)
+    tend(store, model)
+    assert len(exact) == 90
+    assert len(set(near(store, model, query, 90, rare)) & set(exact)) >= 85
+    assert len(near(store, model, query, 200, rare)) == 100
+
+
+@pytest.mark.usefixtures("early_index")
+def test_a_small_space_needs_no_index_and_one_that_shrank_loses_it(store: Store) -> None:
+    model = embedded(store, vectors(310))
+    embedded(store, vectors(40), space="small")
+    tend(store, model)
+    with store.database.read() as connection:
+        assert postgres_vectors.indexes(connection) == {"vector_near_1_memory_1": True}
+    with store.database.write() as connection:
+        connection.change("DELETE FROM vector WHERE seq % 3 <> 0")
+    assert tend(store, model) == ["dropped the vector index vector_near_1_memory_1"]
+
+
+@pytest.mark.usefixtures("early_index")
+def test_an_index_left_half_made_is_made_again(store: Store) -> None:
+    model = embedded(store, vectors(310))
+    tend(store, model)
+    with store.database.write() as connection:
+        connection.change(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('vector_near_1_memory_1')"
+        )
+    assert near(store, model, vectors(310)[7], 1) == [8]
+    assert [step.split()[0] for step in tend(store, model)] == ["dropped", "made"]
+
+
+def plan(store: Store, model: EmbeddingModel) -> str:
+    """How the database goes about a search through the index."""
+    part = postgres_vectors._Part(model.id, "memory", 1, DIMENSIONS)
+    with store.database.read() as connection:
+        key = part.key(connection, "embedding")
+        connection.run(
+            "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)"
+        )
+        rows = connection.run(
+            f"EXPLAIN SELECT seq FROM vector WHERE {part.condition} ORDER BY {key} <=> :query LIMIT 5",
+            {"query": Embedding(vectors(1)[0].tobytes())},
+        )
+    return "\n".join(row["QUERY PLAN"] for row in rows)
+
+
+def cut_all(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_a_conflict_leaves_the_connection_usable(store: Store) -> None:
+    put(store, 1)
+    with pytest.raises(Conflict), store.database.write() as connection:
+        connection.change("INSERT INTO space (name, created_at) VALUES ('default', :at)", {"at": AT})
+    put(store, 2)
+    assert got(store) == [2]

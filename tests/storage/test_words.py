@@ -1,0 +1,113 @@
+"""Finding by words: the same rows in the same order on both engines."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store, Transaction
+from mcp_memory.storage.database import Allowed
+from mcp_memory.text.words import query_terms
+from tests.fakes import Clock, ids
+
+ANY = Allowed("o.space_id > 0", {})
+TEXT = (
+    "harbour boat sail wind rope knot anchor tide wave storm light house keeper lamp oil fog horn bell"
+    " ship crew deck mast hull cargo port map chart star moon night"
+)
+WORDS = TEXT.split()
+
+
+def keep(tx: Transaction, id: str, content: str, tags: tuple[str, ...] = ()) -> int:
+    memory = tx.memories.add(
+        id=id, content=content, type="fact", origin="memory", importance=0.5, kind="generic", tags=tags
+    )
+    tx.journal.record("memory_created", id)
+    return memory.seq
+
+
+def kept(store: Store, clock: Clock, contents: list[str], space: str = "default") -> list[int]:
+    new_id = ids()
+    with store.write(Caller(space), clock(), "act") as tx:
+        return [keep(tx, f"{space}-{new_id()}", content) for content in contents]
+
+
+def found(
+    store: Store, clock: Clock, query: str, limit: int = 10, space: str = "default"
+) -> list[tuple[int, float]]:
+    with store.read(space, clock()) as tx:
+        return tx.indexes.matching("memory", query_terms(query), ANY, limit)
+
+
+def test_the_word_that_occurs_more_often_counts_more(store: Store, clock: Clock) -> None:
+    once, thrice, _ = kept(
+        store, clock, ["a boat and five other things here", "boat boat boat and other things", "nothing"]
+    )
+    assert [seq for seq, _ in found(store, clock, "boat")] == [thrice, once]
+
+
+def test_a_rare_word_counts_more_than_a_common_one(store: Store, clock: Clock) -> None:
+    common = [f"the lamp number {number}" for number in range(20)]
+    [rare, *_] = kept(store, clock, ["the anchor number 20", *common])
+    hits = found(store, clock, "lamp anchor", limit=3)
+    assert hits[0][0] == rare
+    assert hits[0][1] > 2 * hits[1][1] > 0
+
+
+def test_a_word_among_the_tags_counts_half(store: Store, clock: Clock) -> None:
+    with store.write(Caller(), clock(), "act") as tx:
+        tagged = keep(tx, "tagged", "keeper of things", ("harbour",))
+        said = keep(tx, "said", "keeper harbour", ("things",))
+        for number in range(5):
+            keep(tx, f"other-{number}", f"other {number}")
+    (first, best), (second, other) = found(store, clock, "harbour")
+    assert (first, second) == (said, tagged)
+    assert best > other > 0
+
+
+def test_words_of_another_space_are_not_found(store: Store, clock: Clock) -> None:
+    here = kept(store, clock, ["boat on the water", "house on the hill"])
+    kept(store, clock, [f"boat {number} there" for number in range(10)], space="elsewhere")
+    assert [seq for seq, _ in found(store, clock, "boat")] == here[:1]
+
+
+def test_a_filter_acts_before_the_limit(store: Store, clock: Clock) -> None:
+    seqs = kept(store, clock, [f"boat number {number}" for number in range(30)])
+    only = Allowed("o.space_id = :space_id AND o.seq = :wanted", {"space_id": 1, "wanted": seqs[17]})
+    with store.read("default", clock()) as tx:
+        assert [seq for seq, _ in tx.indexes.matching("memory", ["boat"], only, 1)] == [seqs[17]]
+
+
+def test_what_is_forgotten_or_changed_is_not_found_by_its_old_words(store: Store, clock: Clock) -> None:
+    [seq, other] = kept(store, clock, ["boat in the harbour", "lamp in the house"])
+    with store.write(Caller(), clock(), "later") as tx:
+        tx.memories.revise(tx.memories.fetch([seq])[seq], "better", content="ship in the harbour")
+        tx.memories.change(tx.memories.fetch([other])[other], forgotten_at=clock(), forgotten_reason="over")
+        tx.journal.record("memory_updated", "x")
+    assert found(store, clock, "boat lamp") == []
+    assert [hit for hit, _ in found(store, clock, "ship")] == [seq]
+
+
+@pytest.mark.parametrize(
+    "text", ["O'Brien's \\ back", "naïve café", "東京都", "a & b | !c", "':*", "日", "🎉 party"]
+)
+def test_any_text_can_be_kept_and_found(store: Store, clock: Clock, text: str) -> None:
+    [seq] = kept(store, clock, [text])
+    assert [hit for hit, _ in found(store, clock, text)] == [seq] * bool(query_terms(text))
+
+
+def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], clock: Clock) -> None:
+    chance = random.Random(7)
+    contents = [
+        " ".join([*chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(3, 60)), str(number)])
+        for number in range(400)
+    ]
+    questions = [" ".join(chance.sample(WORDS, chance.randint(1, 6))) for _ in range(40)]
+    for store in stores.values():
+        kept(store, clock, contents)
+    for question in questions:
+        on_sqlite, on_postgres = (found(store, clock, question) for store in stores.values())
+        assert [seq for seq, _ in on_sqlite] == [seq for seq, _ in on_postgres]
+        assert [score for _, score in on_sqlite] == pytest.approx([score for _, score in on_postgres])
