@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
@@ -32,6 +32,16 @@ def clock() -> Clock:
 @pytest.fixture
 def embedder() -> HashEmbedder:
     return HashEmbedder()
+
+
+@pytest.fixture(scope="session")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    """The real model, loaded once."""
+    cache_dir = tmp_path_factory.mktemp("cache")
+    opened = open_embedder("local", "all-MiniLM-L6-v2", 384, models_dir=cache_dir, cache_dir=cache_dir)
+    if isinstance(opened, NoModel):
+        pytest.skip(opened.reason)
+    return opened
 
 
 @pytest.fixture(scope="session")
