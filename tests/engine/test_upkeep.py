@@ -10,7 +10,6 @@ from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Tuning
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.upkeep import note_insertions
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
 from mcp_memory.model import Filter, Memory
 from tests.conftest import EngineMaker
@@ -39,7 +38,6 @@ def keep(engine: Engine, content: str, *entities: str, **given: Any) -> Memory:
                 id=engine._context.new_id(), name=name, type="thing"
             )
             tx.entities.link(entity, memory)
-        note_insertions(tx)
         tx.journal.record("memory_created", memory.id, id=memory.id, content=content, type=memory.type)
     return memory
 

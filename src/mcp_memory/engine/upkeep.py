@@ -42,7 +42,7 @@ MERGED_AT_ONCE = 50
 """Clusters merged in one transaction: others do not wait long for their turn to write."""
 
 _LAST_RUNS = "upkeep"
-_INSERTIONS = "insertions"
+_SEEN = "seen by consolidation"
 _CONSOLIDATED = "consolidated"
 _BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
 
@@ -179,7 +179,7 @@ class Upkeep(Topic):
         tuning = self._context.tuning
         runs: dict[str, str] = tx.settings.get(_LAST_RUNS, {})
         due = {job for job in JOBS if job not in runs or now - datetime.fromisoformat(runs[job]) >= EVERY}
-        if _insertions(tx) >= tuning.consolidation_interval:
+        if tx.order.count_added(_seen_up_to(tx)) >= tuning.consolidation_interval:
             due.add("consolidate")
         if tuning.consolidation_interval == 0:
             due.discard("consolidate")
@@ -243,22 +243,8 @@ class Upkeep(Topic):
         deleted = sum(len(cluster.absorbed) for cluster in done)
         with self._context.writing(act) as tx:
             tx.settings.put(_CONSOLIDATED, {"at": started_at.isoformat(), "threshold": least})
-            _put_insertions(tx, 0)
+            _mark_seen(tx)
             tx.journal.record("consolidation_complete", act, merged=deleted + len(done), deleted=deleted)
-
-
-def note_insertions(tx: Transaction, count: int = 1) -> None:
-    """Say that memories were added. After many of them it is time to look which say the same."""
-    _put_insertions(tx, _insertions(tx) + count)
-
-
-def _insertions(tx: Transaction) -> int:
-    """Since the last consolidation."""
-    return int(tx.settings.get(_INSERTIONS, {"count": 0})["count"])
-
-
-def _put_insertions(tx: Transaction, count: int) -> None:
-    tx.settings.put(_INSERTIONS, {"count": count})
 
 
 def _mark_run(tx: Transaction, jobs: tuple[Job, ...]) -> None:
@@ -266,7 +252,16 @@ def _mark_run(tx: Transaction, jobs: tuple[Job, ...]) -> None:
     if jobs:
         tx.settings.put(_LAST_RUNS, {**runs, **{job: tx.at.isoformat() for job in jobs}})
     if "consolidate" in jobs:
-        _put_insertions(tx, 0)
+        _mark_seen(tx)
+
+
+def _seen_up_to(tx: Transaction) -> int:
+    """The newest memory at the time of the last consolidation."""
+    return int(tx.settings.get(_SEEN, {"seq": 0})["seq"])
+
+
+def _mark_seen(tx: Transaction) -> None:
+    tx.settings.put(_SEEN, {"seq": tx.order.newest()})
 
 
 def _since(tx: Transaction, least: float) -> datetime:

@@ -36,6 +36,14 @@ class Order:
     def count_to_compare(self, since: datetime) -> int:
         return self._scope.count("count_to_compare", since=since)
 
+    def newest(self) -> int:
+        """The number of the newest memory."""
+        return self._scope.count("newest_memory")
+
+    def count_added(self, after: int) -> int:
+        """How many memories came after the one with this number."""
+        return self._scope.count("count_added", after=after)
+
     def parted(self) -> set[Pair]:
         """Memories that were merged once, and that somebody took apart again."""
         return {

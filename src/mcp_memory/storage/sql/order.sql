@@ -9,6 +9,12 @@ SELECT o.seq FROM memory o
 SELECT count(*) AS count FROM memory o
  WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL AND o.updated_at >= :since
 
+-- newest_memory --
+SELECT COALESCE(max(seq), 0) AS count FROM memory WHERE space_id = :space_id
+
+-- count_added --
+SELECT count(*) AS count FROM memory WHERE space_id = :space_id AND seq > :after
+
 -- superseded_by --
 SELECT o.seq FROM memory o WHERE o.space_id = :space_id AND o.superseded_by = :id
 
