@@ -148,7 +148,7 @@ def test_popularity_never_lifts_the_irrelevant_over_the_relevant(
     engine = make_engine(model=CloseCosines())
     remember(engine, thing("Kitchen notes", "the bread that I made"))
     clock.advance(days=900)
-    popular = [thing(f"Server {number}", f"that is the rack {number}") for number in range(8)]
+    popular = [thing(f"Server {number}", f"rack {number} in the cellar") for number in range(8)]
     remember(engine, *popular)
     engine.graph.create_relations(
         [NewRelation(source="Server 0", target=f"Server {n}", type="near") for n in range(1, 8)]
