@@ -14,6 +14,7 @@ from mcp_memory.engine.inventory import Inventory
 from mcp_memory.engine.learning import Learning
 from mcp_memory.engine.memories import Memories
 from mcp_memory.engine.recall import Recall
+from mcp_memory.engine.reembedding import Reembedding
 from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.tidying import Tidying
@@ -87,6 +88,10 @@ class Engine:
     @cached_property
     def history(self) -> History:
         return History(self._context)
+
+    @cached_property
+    def reembedding(self) -> Reembedding:
+        return Reembedding(self._context)
 
     @cached_property
     def transfer(self) -> Transfer:

@@ -88,7 +88,7 @@ class Indexing(Topic):
         while model is not None and made < most:
             with self._context.reading() as tx:
                 waiting = tx.indexes.pending(owner, min(BATCH, most - made))
-                texts = _texts(tx, waiting, min(BUDGET, embedder.card.max_tokens))
+                texts = texts_for(tx, waiting, min(BUDGET, embedder.card.max_tokens))
             if not waiting:
                 break
             self._settle(embedder, model, waiting, texts)
@@ -156,7 +156,7 @@ def stored_vectors(tx: Transaction, node: Node) -> "NDArray[np.float32] | None":
     return np.frombuffer(joined, "<f4").reshape(len(node.observations), -1)
 
 
-def _texts(tx: Transaction, waiting: Sequence[Pending], budget: int) -> dict[Pending, str]:
+def texts_for(tx: Transaction, waiting: Sequence[Pending], budget: int) -> dict[Pending, str]:
     """What each stands for in words, within the tokens its model reads; nothing for what is gone."""
     by_owner: dict[Owner, list[Pending]] = {}
     for pending in waiting:

@@ -96,7 +96,7 @@ class Inventory(Topic):
             models = tx.indexes.models()
             serving = models.get("active")
             made = sum(tx.indexes.count_vectors(serving).values()) if serving else 0
-            missing = tx.indexes.count_unembedded(serving) if serving else 0
+            missing = tx.indexes.count_unembedded(serving)
         return VectorState(
             mode=self._mode(serving),
             serving=serving,

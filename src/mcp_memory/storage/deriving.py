@@ -98,9 +98,9 @@ class Deriving:
         if not wanted:
             return
         # A vector of the old text must not be found while the new one is not there yet. An entity's
-        # snapshot changes by degrees, so its old vector serves until then.
-        if owner != "entity":
-            self._remove_vectors(owner, wanted)
+        # snapshot changes by degrees, so its old vector serves until then. It does not where a model is
+        # being built: what that one has must be up to date, for nobody looks at it again.
+        self._remove_vectors(owner, wanted, only_building=owner == "entity")
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
         self._scope.change_many("add_pending", ({"owner": owner, "seq": seq} for seq in waiting))
 
@@ -113,9 +113,10 @@ class Deriving:
         scope.change("remove_pending", owner=owner, seq=seq)
         return True
 
-    def _remove_vectors(self, owner: Owner, seqs: list[int]) -> None:
+    def _remove_vectors(self, owner: Owner, seqs: list[int], *, only_building: bool = False) -> None:
         for model in self._scope.run("embedding_models"):
-            self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
+            if not only_building or model["state"] == "building":
+                self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
 
 
 def _is_living(row: Row | None) -> bool:

@@ -36,7 +36,9 @@ class Indexes:
         self._scope.change("remove_embedding_model", seq=model.id)
 
     def activate(self, model: EmbeddingModel) -> None:
+        """Let a model that was built serve. Nothing waits any more for a vector that it has."""
         self._scope.change("activate_embedding_model", seq=model.id)
+        self._scope.change("settle_all_pending", model_id=model.id)
 
     def matching(
         self, owner: Owner, terms: Sequence[str], allowed: Allowed, limit: int
@@ -78,8 +80,9 @@ class Indexes:
             for row in self._scope.run("unembedded", model_id=model.id, limit=limit)
         ]
 
-    def count_unembedded(self, model: EmbeddingModel) -> int:
-        return self._scope.count("count_unembedded", model_id=model.id)
+    def count_unembedded(self, model: EmbeddingModel | None) -> int:
+        """In any space; everything, when there is no model."""
+        return self._scope.count("count_unembedded", model_id=model.id if model else 0)
 
     def count_pending(self) -> int:
         return self._scope.count("count_pending")

@@ -31,6 +31,11 @@ DELETE FROM pending WHERE owner = :owner AND seq = :seq
 -- Only if the text is still the one that was embedded.
 DELETE FROM pending WHERE owner = :owner AND seq = :seq AND stamp = :stamp
 
+-- settle_all_pending --
+DELETE FROM pending
+ WHERE EXISTS (SELECT 1 FROM vector v
+                WHERE v.model_id = :model_id AND v.owner = pending.owner AND v.seq = pending.seq)
+
 -- pending_page --
 -- The newest first: a search must find what its client just wrote.
 SELECT owner, seq, space_id, stamp FROM pending

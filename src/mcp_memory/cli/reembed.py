@@ -1,0 +1,35 @@
+"""The command that makes all vectors again."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory.cli.output import counted, json_option, print_json, say
+from mcp_memory.cli.progress import Bar
+from mcp_memory.cli.session import Session
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@json_option
+@click.pass_obj
+def reembed(session: Session, dry_run: bool, as_json: bool) -> None:
+    """Make the vectors of all spaces with the configured model, and let them serve when all are made.
+
+    The old ones serve meanwhile. It may be stopped at any time: the same command goes on from there.
+    """
+    reembedding = session.engine.reembedding
+    if dry_run:
+        plan = reembedding.plan()
+        if as_json:
+            print_json(plan)
+            return
+        by = f" in place of those by {plan.serving}" if plan.is_change else ""
+        say(f"{counted(plan.remaining, 'vector')} to be made by {plan.model}{by}.")
+        return
+    with Bar("things") as bar:
+        done = reembedding.run(lambda made, total: bar.file("embedding", made, total))
+    if as_json:
+        print_json(done)
+    else:
+        say(f"Made {counted(done.made, 'vector')}. {done.model} serves.")
