@@ -58,13 +58,19 @@ def postgres_url(postgres: PostgresDatabases) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def emptied_postgres_url(postgres: PostgresDatabases) -> Iterator[str]:
+    with postgres.emptied() as url:
+        yield url
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """One of each kind, in turn."""
     if request.param == "sqlite":
         opened: Database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
     else:
-        opened = PostgresDatabase(request.getfixturevalue("postgres_url"))
+        opened = PostgresDatabase(request.getfixturevalue("emptied_postgres_url"))
     yield opened
     opened.close()
 

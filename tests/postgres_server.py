@@ -121,6 +121,31 @@ class PostgresServer:
             )  # fmt: skip
 
 
+# Only what holds something: each table costs some files.
+# A connection that a test forgot to close must not hold up the rest for ever.
+_EMPTY = """
+SET lock_timeout = '60s';
+DO $$
+DECLARE
+    name TEXT;
+    filled BOOLEAN;
+    all_filled TEXT[] := '{}';
+BEGIN
+    FOR name IN SELECT format('mcp_memory.%I', tablename) FROM pg_tables
+                 WHERE schemaname = 'mcp_memory' AND tablename <> 'migration' LOOP
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s)', name) INTO filled;
+        IF filled THEN all_filled := all_filled || name; END IF;
+    END LOOP;
+    IF all_filled <> '{}' THEN
+        EXECUTE 'TRUNCATE ' || array_to_string(all_filled, ', ') || ' RESTART IDENTITY CASCADE';
+    END IF;
+END
+$$;
+SELECT setval(format('mcp_memory.%I', sequencename), 1, false) FROM pg_sequences
+ WHERE schemaname = 'mcp_memory' AND last_value IS NOT NULL;
+"""
+
+
 class PostgresDatabases:
     """Databases for tests: each a copy of one that was brought to our schema once."""
 
@@ -128,6 +153,7 @@ class PostgresDatabases:
         self._admin = psycopg.connect(url, autocommit=True)
         self._prefix = f"memory_test_{os.getpid()}"
         self._numbers = count(1)
+        self._shared: str | None = None
         self._template = f"{self._prefix}_template"
         self._create(self._template, "template0")
         template = PostgresDatabase(self._url_of(self._template))
@@ -145,7 +171,20 @@ class PostgresDatabases:
         with self._database("template0") as url:
             yield url
 
+    @contextmanager
+    def emptied(self) -> Iterator[str]:
+        """Like `fresh`, but one and the same each time, emptied after use: several times as fast."""
+        if self._shared is None:
+            self._shared = f"{self._prefix}_shared"
+            self._create(self._shared, self._template)
+        url = self._url_of(self._shared)
+        yield url
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(_EMPTY)
+
     def close(self) -> None:
+        if self._shared is not None:
+            self._drop(self._shared)
         self._drop(self._template)
         self._admin.close()
 
