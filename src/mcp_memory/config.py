@@ -108,6 +108,17 @@ class Config:
     api_token: str = _setting(
         "", "A token that HTTP callers must show; needed beyond this machine.", secret=True
     )
+    api_allowed_hosts: str = _setting(
+        "", "Names under which the HTTP server may be called besides this machine's own, separated by commas."
+    )
+    api_allowed_origins: str = _setting(
+        "", "Web pages, as `https://name`, that may call the HTTP server, separated by commas."
+    )
+    api_rate_limit: int = _setting(
+        1200, "Requests a minute from one caller over HTTP; 0 sets no limit.", low=0
+    )
+    api_body_limit: int = _setting(4_194_304, "Bytes in the body of one HTTP request.", low=1024)
+    reflection_author: str = _setting("sofia", "Who writes a reflection, unless it says.")
     workers: int = _setting(4, "How many requests are worked on at once.", low=1, high=64)
     log_level: str = _setting("info", "How much is logged, to standard error.", choices=LOG_LEVELS)
 

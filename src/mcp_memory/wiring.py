@@ -110,4 +110,5 @@ def _tuning(config: Config) -> Tuning:
         min_similarity=config.search_min_similarity,
         keyword_weight=config.hybrid_keyword_weight,
         trash=timedelta(days=config.trash_days),
+        author=config.reflection_author,
     )

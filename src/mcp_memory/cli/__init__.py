@@ -35,6 +35,8 @@ COMMANDS = {
     "doctor": "mcp_memory.cli.doctor:doctor",
     "settings": "mcp_memory.cli.settings:settings",
     "model": "mcp_memory.cli.model:model",
+    "serve": "mcp_memory.cli.serve:serve",
+    "token": "mcp_memory.cli.token:token",
     "reembed": "mcp_memory.cli.reembed:reembed",
 }
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from mcp_memory.engine.access import Access
+from mcp_memory.engine.chores import Chores
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
@@ -40,6 +41,10 @@ class Engine:
     @cached_property
     def access(self) -> Access:
         return Access(self._context)
+
+    @cached_property
+    def chores(self) -> Chores:
+        return Chores(self._context)
 
     @cached_property
     def graph(self) -> KnowledgeGraph:

@@ -139,9 +139,7 @@ class Splitting(Topic):
         full = needs_split(count, threshold)
         groups = topics(node.texts, vectors) if full else {}
         named = {topic: [node.texts[place] for place in places] for topic, places in groups.items()}
-        return Analysis(
-            node.entity, count, threshold, full, named, split_score(count, threshold, len(groups))
-        )
+        return Analysis(node.entity, count, threshold, full, named, split_score(count, threshold))
 
     def _threshold(self, entity: Entity) -> int:
         tuning = self._context.tuning

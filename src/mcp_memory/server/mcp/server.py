@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,10 +16,11 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from mcp_memory import __version__
-from mcp_memory.errors import MemoryServerError
-from mcp_memory.model import DEFAULT_SPACE, Caller
+from mcp_memory.errors import Forbidden, MemoryServerError
+from mcp_memory.model import DEFAULT_SPACE, Caller, Rights
 from mcp_memory.server.mcp.tools import Resource, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, Watchers
+from mcp_memory.server.visitor import visitor_of
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -28,30 +28,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-class Lazy:
-    """An engine that is built once, by whichever thread needs it first.
-
-    A failure is not remembered: what stood in the way may be gone at the next call.
-    """
-
-    def __init__(self, build: Callable[[], Engine]) -> None:
-        self._build = build
-        self._engine: Engine | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self) -> Engine:
-        with self._lock:
-            if self._engine is None:
-                self._engine = self._build()
-            return self._engine
-
-    def close(self) -> None:
-        with self._lock:
-            if self._engine is not None:
-                self._engine.close()
-                self._engine = None
 
 
 @dataclass
@@ -80,6 +56,8 @@ class Desk:
         if params.name not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"Tool {params.name} not found")
         tool, tool_set = self._tools[params.name]
+        if not tool.only_reads and self._rights(context) == "read":
+            return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
         result = await self._in_thread(
             lambda: self._run(tool, tool_set, self._caller(context), params.arguments or {})
         )
@@ -125,7 +103,14 @@ class Desk:
 
     def _caller(self, context: Context) -> Caller:
         greeting = context.session.client_params
-        return Caller(space=self.space, client=greeting.client_info.name if greeting else "")
+        name = greeting.client_info.name if greeting else ""
+        if context.request is None:
+            return Caller(space=self.space, client=name)
+        guest = visitor_of(context.request).caller
+        return Caller(space=guest.space, client=" ".join(filter(None, (name, guest.client))))
+
+    def _rights(self, context: Context) -> Rights:
+        return "write" if context.request is None else visitor_of(context.request).rights
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._limiter is None:

@@ -15,7 +15,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
 from mcp_memory.model import DEFAULT_SPACE
-from mcp_memory.server.mcp.server import Lazy, build, greeting
+from mcp_memory.server.lazy import LazyEngine
+from mcp_memory.server.mcp.server import build, greeting
 from mcp_memory.server.mcp.tools import ToolSet
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def serve(
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
-    engine = Lazy(build_engine)
+    engine = LazyEngine(build_engine)
     try:
         anyio.run(_serve, build(sets, engine, workers=workers, space=space), sets[0].greeting)
     finally:

@@ -1,0 +1,40 @@
+"""Starts the HTTP server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from mcp_memory.cli.session import Session
+
+
+@click.command()
+@click.option("--host", help="The address to listen on; this machine only, unless API_TOKEN is set.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 chooses a free one.")
+@click.pass_obj
+def serve(session: Session, host: str | None, port: int | None) -> None:
+    """Serve REST, events and MCP over HTTP, until it is stopped."""
+    import uvicorn
+
+    from mcp_memory.server.app import build_app
+    from mcp_memory.server.lazy import LazyEngine
+
+    config = session.config
+    config = replace(
+        config,
+        api_host=config.api_host if host is None else host,
+        api_port=config.api_port if port is None else port,
+    )
+    app = build_app(config, LazyEngine(lambda: session.build_engine("http")))
+    click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)
+    uvicorn.run(
+        app,
+        host=config.api_host,
+        port=config.api_port,
+        log_level=config.log_level,
+        access_log=config.log_level == "debug",
+        server_header=False,
+        # Open event streams would otherwise keep the server from stopping.
+        timeout_graceful_shutdown=3,
+    )

@@ -1,0 +1,70 @@
+"""The work that nobody waits for: missing vectors, the vector index, and what is due in each space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from mcp_memory.engine.context import Topic
+from mcp_memory.engine.indexing import Indexing
+from mcp_memory.engine.upkeep import Upkeep
+from mcp_memory.model import Caller
+from mcp_memory.storage.database import Bell, Candidacy
+
+CLIENT = "upkeep"
+"""What the journal calls changes that nobody asked for."""
+
+LOOK_EVERY = timedelta(minutes=1)
+"""How often it is asked what is due; the jobs themselves run daily or after many insertions."""
+
+ANSWERS_KEPT = timedelta(days=1)
+"""How long a repeated request is answered as the first was."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoreRun:
+    """What the last run of a chore came to."""
+
+    name: str
+    at: datetime
+    result: str
+
+
+class Chores(Topic):
+    @contextmanager
+    def signals(self) -> Iterator[tuple[Candidacy, Bell]]:
+        """Whether this process is the one to do them, and when something was written."""
+        database = self._context.store.database
+        with database.candidacy() as candidacy, database.bell() as bell:
+            yield candidacy, bell
+
+    def make_vectors(self) -> int:
+        """One batch of missing vectors, in whatever space. How many were made."""
+        return Indexing(self._context).catch_up_anywhere()
+
+    def tend_index(self, going_on: Callable[[], bool]) -> list[str]:
+        """Bring the vector index up to its size, as long as it may go on. What was done."""
+        model = Indexing(self._context).model()
+        if model is None:
+            return []
+        database, done = self._context.store.database, []
+        for step in database.vectors.tend(database, model.id, model.dimensions):
+            done.append(step)
+            if not going_on():
+                break
+        return done
+
+    def run_due(self, going_on: Callable[[], bool]) -> list[ChoreRun]:
+        """What is due in any space, as long as it may go on."""
+        runs = []
+        for space in self._context.store.spaces():
+            if not going_on():
+                break
+            there = replace(self._context, caller=Caller(space, CLIENT))
+            for job, result in Upkeep(there).run_due().items():
+                runs.append(ChoreRun(f"{job} ({space})", self._context.clock(), result))
+        with self._context.noting() as tx:
+            tx.access.forget_answered(tx.at - ANSWERS_KEPT)
+        return runs

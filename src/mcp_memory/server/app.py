@@ -1,0 +1,66 @@
+"""One ASGI app on one port: REST, the event stream, MCP, and a page that says what is here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp
+
+from mcp_memory import __version__
+from mcp_memory.config import Config
+from mcp_memory.server import problems, rest
+from mcp_memory.server.events import Feed
+from mcp_memory.server.guard import Guard, policy
+from mcp_memory.server.lazy import LazyEngine
+from mcp_memory.server.mcp.http import McpOverHttp
+from mcp_memory.server.mcp.sets import tool_sets
+
+DESCRIPTION = """\
+One long-term memory for every AI assistant: memories, entities, relations, their history, and a stream of
+what changes. Errors are problem details (RFC 9457). Times are UTC. A space is chosen with the header
+`X-Memory-Space`."""
+
+
+def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
+    """The whole server. The engine is built at the first request that needs it."""
+    mcp = McpOverHttp(
+        tool_sets(config.tool_sets),
+        engine,
+        workers=config.workers,
+        space=config.space,
+        body_limit=config.api_body_limit,
+    )
+    feed = Feed(engine)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # A few threads are enough, and keep the event loop responsive: SQLite has one writer.
+        anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
+        async with mcp.running(), feed.running():
+            yield
+        await anyio.to_thread.run_sync(engine.close)
+
+    app = FastAPI(
+        title="mcp-memory", version=__version__, description=DESCRIPTION, lifespan=lifespan, docs_url="/docs"
+    )
+    app.state.engine = engine
+    app.state.feed = feed
+    problems.install(app)
+    for router in rest.routers():
+        app.include_router(router)
+    app.router.routes.append(mcp.route)
+    app.add_api_route("/", start_page, include_in_schema=False, response_class=HTMLResponse)
+    return Guard(app, policy(config), lambda: engine().access, time.monotonic)
+
+
+def start_page(request: Request) -> HTMLResponse:
+    page = resources.files("mcp_memory.server").joinpath("start.html").read_text("utf-8")
+    base = str(request.base_url).rstrip("/")
+    return HTMLResponse(page.replace("{base}", base).replace("{version}", __version__))

@@ -1,0 +1,44 @@
+"""An engine that is built at its first use, and does its chores from then on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mcp_memory.server.workers import Background
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+
+
+class LazyEngine:
+    """Built once, by whichever thread needs it first.
+
+    A failure is not remembered: what stood in the way may be gone at the next call.
+    """
+
+    def __init__(self, build: Callable[[], Engine]) -> None:
+        self._build = build
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+        self.background: Background | None = None
+
+    def __call__(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                engine = self._build()
+                self.background = Background(lambda: engine)
+                self.background.start()
+                self._engine = engine
+            return self._engine
+
+    def close(self) -> None:
+        """Waits until the chore under way is whole."""
+        with self._lock:
+            if self.background is not None:
+                self.background.stop()
+                self.background = None
+            if self._engine is not None:
+                self._engine.close()
+                self._engine = None

@@ -1,0 +1,44 @@
+"""MCP over HTTP: the same tools as over stdio, for any number of assistants at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.routing import Route
+
+from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.tools import ToolSet
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+
+PATH = "/mcp"
+
+
+class McpOverHttp:
+    """A route for an ASGI app, and what must run while the app does.
+
+    Host, Origin and tokens are the guard's business, which stands before all routes alike.
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[ToolSet],
+        engine: Callable[[], Engine],
+        *,
+        workers: int,
+        space: str,
+        body_limit: int,
+    ) -> None:
+        self._manager = StreamableHTTPSessionManager(
+            build(sets, engine, workers=workers, space=space), max_request_body_size=body_limit
+        )
+        self.route = Route(PATH, endpoint=StreamableHTTPASGIApp(self._manager))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with self._manager.run():
+            yield

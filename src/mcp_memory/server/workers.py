@@ -1,0 +1,78 @@
+"""Does the chores in a thread of its own, in one process of all that share a database."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+    from mcp_memory.engine.chores import ChoreRun
+
+log = logging.getLogger(__name__)
+
+NOTICE = 0.5
+"""Seconds after which the thread notices that it should stop, at the latest."""
+
+AFTER_TROUBLE = 10.0
+"""Seconds of rest after a chore failed."""
+
+
+class Background:
+    """Start it once the engine is there; `stop` waits until what is under way is whole."""
+
+    def __init__(self, engine: Callable[[], Engine]) -> None:
+        self._engine = engine
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="background", daemon=True)
+        self.leads = False
+        self.runs: dict[str, ChoreRun] = {}
+        """The last run of each chore, by its name."""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._watch()
+            except Exception:
+                # Whatever it was (a database that restarts, a full disk), it must not end the chores.
+                log.exception("a chore failed; trying again in %.0f s", AFTER_TROUBLE)
+                self._stopping.wait(AFTER_TROUBLE)
+
+    def _watch(self) -> None:
+        from mcp_memory.engine.chores import LOOK_EVERY
+
+        chores = self._engine().chores
+        looked: float | None = None
+        with chores.signals() as (candidacy, bell):
+            while self._going_on():
+                self.leads = candidacy.leads()
+                if not self.leads:
+                    self._stopping.wait(NOTICE)
+                    continue
+                made = chores.make_vectors()
+                if looked is None or time.monotonic() - looked > LOOK_EVERY.total_seconds():
+                    self._note(chores.run_due(self._going_on))
+                    for step in chores.tend_index(self._going_on):
+                        log.info("vector index: %s", step)
+                    looked = time.monotonic()
+                if not made:
+                    bell.wait(NOTICE)
+
+    def _note(self, runs: list[ChoreRun]) -> None:
+        for run in runs:
+            log.info("%s: %s", run.name, run.result)
+            self.runs[run.name] = run
+
+    def _going_on(self) -> bool:
+        return not self._stopping.is_set()

@@ -1,0 +1,156 @@
+"""The guard before every route: names, origins, tokens, spaces, sizes and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from mcp_memory.config import load
+from mcp_memory.engine import Engine
+from mcp_memory.errors import Invalid
+from mcp_memory.model import EVERY_SPACE
+from mcp_memory.server.guard import Guard, Policy, policy
+from mcp_memory.server.visitor import visitor_of
+
+Client = Callable[..., TestClient]
+
+
+async def who(request: Request) -> JSONResponse:
+    visitor = visitor_of(request)
+    size = len(await request.body())
+    return JSONResponse({"space": visitor.caller.space, "client": visitor.caller.client,
+                         "rights": visitor.rights, "size": size})  # fmt: skip
+
+
+@pytest.fixture
+def client(engine: Engine) -> Client:
+    def make(clock: Callable[[], float] = lambda: 0.0, **changes: object) -> TestClient:
+        paths = ("/", "/health", "/api/memories", "/api/import", "/mcp")
+        app = Starlette(routes=[Route(path, who, methods=["GET", "POST", "DELETE"]) for path in paths])
+        rules = replace(Policy(space="default"), **changes)  # type: ignore[arg-type]
+        guarded = Guard(app, rules, lambda: engine.access, clock)
+        return TestClient(guarded, base_url="http://127.0.0.1:3333", raise_server_exceptions=False)
+
+    return make
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {secret}"}
+
+
+def test_on_this_machine_everyone_comes_in_until_there_are_tokens(client: Client, engine: Engine) -> None:
+    here = client()
+    assert here.get("/api/memories").json()["rights"] == "write"
+    engine.access.create_token("script")
+    refused = here.get("/api/memories")
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"] == "Bearer"
+    assert "Authorization: Bearer" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:3333", "", "10.0.0.1"])
+def test_a_foreign_name_is_refused_on_every_path(client: Client, host: str) -> None:
+    for path in ("/", "/health", "/api/memories", "/mcp"):
+        assert client().get(path, headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:3333", "127.0.0.1:1", "[::1]:3333"])
+def test_this_machines_own_names_will_do_on_any_port(client: Client, host: str) -> None:
+    assert client().get("/api/memories", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:9999", "null"])
+def test_a_page_of_another_origin_is_refused(client: Client, origin: str) -> None:
+    assert client().post("/mcp", headers={"origin": origin}).status_code == 403
+
+
+def test_our_own_page_and_those_that_are_allowed_come_in(client: Client) -> None:
+    here = client(origins=frozenset({"https://app.example"}))
+    for origin in ("http://127.0.0.1:3333", "https://app.example"):
+        assert here.post("/api/memories", headers={"origin": origin}).status_code == 200
+
+
+def test_a_token_leads_to_its_space_under_its_name(client: Client, engine: Engine) -> None:
+    _, secret = engine.access.create_token("team", spaces=("work", "play"))
+    here = client()
+    assert here.get("/api/memories", headers=bearer(secret)).json()["space"] == "work"
+    chosen = here.get("/api/memories", headers={**bearer(secret), "x-memory-space": "play"}).json()
+    assert (chosen["space"], chosen["client"]) == ("play", "team")
+    other = here.get("/api/memories", headers={**bearer(secret), "x-memory-space": "secret"})
+    assert other.status_code == 403
+
+
+def test_a_token_for_every_space_may_go_anywhere(client: Client, engine: Engine) -> None:
+    _, secret = engine.access.create_token("boss", spaces=(EVERY_SPACE,))
+    headers = {**bearer(secret), "x-memory-space": "any"}
+    assert client().get("/api/memories", headers=headers).json()["space"] == "any"
+
+
+def test_a_token_that_may_only_read_cannot_write(client: Client, engine: Engine) -> None:
+    _, secret = engine.access.create_token("reader", rights="read")
+    here = client()
+    assert here.get("/api/memories", headers=bearer(secret)).json()["rights"] == "read"
+    assert here.post("/api/memories", headers=bearer(secret)).status_code == 403
+    assert here.post("/mcp", headers=bearer(secret)).json()["rights"] == "read"
+
+
+def test_a_wrong_or_revoked_token_is_refused(client: Client, engine: Engine) -> None:
+    _, secret = engine.access.create_token("gone")
+    engine.access.revoke_token("gone")
+    for wrong in (secret, "mcpm_nonsense", ""):
+        assert client(token_needed=True).get("/api/memories", headers=bearer(wrong)).status_code == 401
+
+
+def test_the_token_of_the_settings_opens_every_space(client: Client) -> None:
+    here = client(api_token="s3cret", token_needed=True)
+    assert here.get("/api/memories").status_code == 401
+    assert here.get("/api/memories", headers=bearer("s3cret")).status_code == 200
+    assert here.get("/health").status_code == 200
+
+
+def test_secrets_are_kept_only_as_digests(engine: Engine) -> None:
+    _, secret = engine.access.create_token("t")
+    with engine._context.reading() as tx:
+        rows = tx.scope.run("tokens")
+    assert secret not in str(rows)
+    assert engine.access.token_of(secret) is not None
+
+
+def test_a_body_that_is_too_long_is_refused_whether_or_not_it_says_so(client: Client) -> None:
+    here = client(body_limit=100)
+    assert here.post("/api/memories", content=b"x" * 100).json()["size"] == 100
+    assert here.post("/api/memories", content=b"x" * 101).status_code == 413
+    assert here.post("/api/memories", content=iter([b"x" * 60, b"x" * 60])).status_code == 413
+    assert here.post("/api/import", content=b"x" * 500).json()["size"] == 500
+
+
+def test_too_many_requests_are_told_when_to_come_back(client: Client) -> None:
+    now = [0.0]
+    here = client(clock=lambda: now[0], rate_limit=60)
+    codes = [here.get("/api/memories").status_code for _ in range(11)]
+    assert codes == [200] * 10 + [429]
+    assert here.get("/api/memories").headers["retry-after"] == "1"
+    now[0] += 1.0
+    assert here.get("/api/memories").status_code == 200
+
+
+def test_every_answer_carries_headers_that_keep_browsers_out(client: Client) -> None:
+    for path in ("/api/memories", "/nothing/here"):
+        headers = client().get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert client().get("/api/memories").headers["cache-control"] == "no-store"
+
+
+def test_an_address_beyond_this_machine_needs_a_token() -> None:
+    with pytest.raises(Invalid, match="API_TOKEN"):
+        policy(load({"api_host": "0.0.0.0"}, environ={}))
+    assert policy(load({"api_host": "0.0.0.0", "api_token": "x" * 32}, environ={})).token_needed
+    assert not policy(load({}, environ={})).token_needed
