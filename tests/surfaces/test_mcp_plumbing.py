@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 import anyio
@@ -14,7 +15,7 @@ from typing_extensions import TypedDict
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import Caller
-from mcp_memory.server.mcp.server import Lazy, build
+from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ADDS, READS, Arguments, Resource, ToolSet, tool
 
 ERAS = ["legacy", "2026-07-28"]
@@ -107,7 +108,7 @@ def talk(
     """What came of a conversation with the library."""
 
     async def conversation() -> Any:
-        server = build([LIBRARY], Lazy(build_engine), workers=2)
+        server = build([LIBRARY], cache(build_engine), workers=2)
         async with Client(
             server, mode=era, client_info=Implementation(name="reader", version="1"), **options
         ) as client:
