@@ -4,11 +4,13 @@ from dataclasses import replace
 from functools import cached_property
 
 from mcp_memory.engine.access import Access
+from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.chores import Chores
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
+from mcp_memory.engine.graph_walk import GraphWalk
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.inventory import Inventory
@@ -101,6 +103,14 @@ class Engine:
     @cached_property
     def transfer(self) -> Transfer:
         return Transfer(self._context)
+
+    @cached_property
+    def analytics(self) -> Analytics:
+        return Analytics(self._context)
+
+    @cached_property
+    def walk(self) -> GraphWalk:
+        return GraphWalk(self._context)
 
     @cached_property
     def upkeep(self) -> Upkeep:

@@ -8,11 +8,13 @@ from mcp_memory.model import Caller
 from mcp_memory.storage import queries
 from mcp_memory.storage.access import Access
 from mcp_memory.storage.archive import Archive
+from mcp_memory.storage.analytics import Analytics
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Connection, Database
 from mcp_memory.storage.deriving import Deriving
 from mcp_memory.storage.entities import Entities
 from mcp_memory.storage.erasing import Erasing
+from mcp_memory.storage.graph_walk import GraphWalk
 from mcp_memory.storage.indexes import Indexes
 from mcp_memory.storage.journal import Journal
 from mcp_memory.storage.memories import Memories
@@ -60,6 +62,8 @@ class Transaction:
         self.settings = Settings(scope)
         self.archive = Archive(scope)
         self.journal = Journal(scope, act, client)
+        self.analytics = Analytics(scope)
+        self.walk = GraphWalk(scope)
         self.order = Order(scope, self.memories, self.associations)
         self.erasing = Erasing(scope, self.memories, self.entities, self.journal)
         self._deriving = Deriving(scope)

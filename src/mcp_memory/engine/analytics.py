@@ -1,0 +1,149 @@
+"""What the memory is made of: totals, growth, types, tags and confidence."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal, get_args
+
+from mcp_memory.engine.context import Topic, checked_limit
+from mcp_memory.errors import Invalid
+
+LOW_CONFIDENCE = 0.3
+"""Below this effective confidence a memory counts as low: unused for about 52 days from full confidence,
+and not yet so weak that searches leave it out (0.1) or pruning takes it (0.05)."""
+
+Period = Literal["day", "week", "month"]
+PERIODS: tuple[Period, ...] = get_args(Period)
+
+MOST_PERIODS = 1000
+MOST_TAGS = 1000
+MOST_BINS = 100
+
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stats:
+    """Living memories, entities and active relations; confidence is effective, at this moment."""
+
+    total_memories: int
+    total_entities: int
+    total_relations: int
+    memories_by_type: dict[str, int]
+    average_confidence: float
+    oldest_memory: datetime | None
+    newest_memory: datetime | None
+    low_confidence_count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overview:
+    """The statistics, and what else there is."""
+
+    stats: Stats
+    pinned_memories: int
+    superseded_memories: int
+    forgotten_memories: int
+    total_tags: int
+    total_associations: int
+    total_reflections: int
+    pending_vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One period: when it began (UTC), how many memories it brought, and how many there were at its end."""
+
+    start: date
+    added: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many memories have an effective confidence from `low` up to, but without, `high`."""
+
+    low: float
+    high: float
+    count: int
+
+
+class Analytics(Topic):
+    def stats(self) -> Stats:
+        with self._context.reading() as tx:
+            totals = tx.analytics.totals(LOW_CONFIDENCE, self._context.tuning.half_life)
+            return Stats(
+                total_memories=totals.count,
+                total_entities=tx.entities.count(),
+                total_relations=tx.relations.count(),
+                memories_by_type=tx.analytics.by_type(),
+                average_confidence=round(totals.average_confidence, 4),
+                oldest_memory=totals.oldest_at,
+                newest_memory=totals.newest_at,
+                low_confidence_count=totals.low_count,
+            )
+
+    def overview(self) -> Overview:
+        stats = self.stats()
+        with self._context.reading() as tx:
+            totals = tx.analytics.totals(LOW_CONFIDENCE, self._context.tuning.half_life)
+            return Overview(
+                stats=stats,
+                pinned_memories=totals.pinned_count,
+                superseded_memories=totals.superseded_count,
+                forgotten_memories=tx.analytics.count("forgotten"),
+                total_tags=tx.analytics.count_tags(),
+                total_associations=tx.analytics.count("associations"),
+                total_reflections=tx.analytics.count("reflections"),
+                pending_vectors=tx.indexes.count_pending(),
+            )
+
+    def growth(self, period: Period = "day", limit: int = 30) -> list[Growth]:
+        """The last so many days, weeks (from Monday) or months, the oldest first; none is left out."""
+        if period not in PERIODS:
+            raise Invalid(f"{period!r} is no period of growth: take one of {', '.join(PERIODS)}")
+        checked_limit(limit, MOST_PERIODS)
+        today = self._context.clock().astimezone(UTC).date()
+        starts = [_start(today, period)]
+        while len(starts) < limit and starts[-1] > _EPOCH:
+            starts.append(_start(starts[-1] - timedelta(days=1), period))
+        starts.reverse()
+        with self._context.reading() as tx:
+            days = tx.analytics.by_day(_number(starts[0]), _number(today))
+            total = tx.analytics.before_day(_number(starts[0]))
+        added = dict.fromkeys(starts, 0)
+        for day, count in days.items():
+            added[_start(_EPOCH + timedelta(days=day), period)] += count
+        growth = []
+        for start in starts:
+            total += added[start]
+            growth.append(Growth(start, added[start], total))
+        return growth
+
+    def types(self) -> dict[str, int]:
+        """Memories of each type, the most frequent first."""
+        with self._context.reading() as tx:
+            return tx.analytics.by_type()
+
+    def tags(self, limit: int = 100) -> dict[str, int]:
+        """Memories with each tag, the most frequent first."""
+        checked_limit(limit, MOST_TAGS)
+        with self._context.reading() as tx:
+            return tx.analytics.tags(limit)
+
+    def confidence(self, bins: int = 10) -> list[Bin]:
+        """The distribution of effective confidence; exactly 1 belongs to the last part."""
+        checked_limit(bins, MOST_BINS)
+        with self._context.reading() as tx:
+            counts = tx.analytics.confidences(bins, self._context.tuning.half_life)
+        return [Bin(index / bins, (index + 1) / bins, count) for index, count in enumerate(counts)]
+
+
+def _start(day: date, period: Period) -> date:
+    """The first day of the period that the day is in."""
+    if period == "month":
+        return day.replace(day=1)
+    return day - timedelta(days=day.weekday()) if period == "week" else day
+
+
+def _number(day: date) -> int:
+    return (day - _EPOCH).days

@@ -1,0 +1,42 @@
+"""Acts that walk the graph a step at a time, all entities of a step at once."""
+
+from collections.abc import Sequence
+
+from mcp_memory.model import Memory, Relation
+from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
+from mcp_memory.storage.relations import RELATION_COLUMNS, relation_of
+from mcp_memory.storage.scope import Scope, in_list
+
+
+class GraphWalk:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def step(self, seqs: Sequence[int], min_strength: float, limit: int) -> list[tuple[int, int]]:
+        """The two ends of relations that touch one of these entities, the strongest first."""
+        names, bound = in_list(seqs)
+        found = self._scope.run(
+            "relations_around", slots={"keys": names}, **bound, min_strength=min_strength, limit=limit
+        )
+        return [(row["source_seq"], row["target_seq"]) for row in found]
+
+    def among(self, seqs: Sequence[int], min_strength: float, limit: int) -> list[Relation]:
+        """Relations with both ends among these entities, the strongest first."""
+        names, bound = in_list(seqs)
+        found = self._scope.run(
+            "relations_among",
+            slots={"columns": RELATION_COLUMNS, "keys": names},
+            **bound,
+            min_strength=min_strength,
+            limit=limit,
+        )
+        return [relation_of(row) for row in found]
+
+    def newest_memories(self, seqs: Sequence[int], per_entity: int) -> dict[int, list[Memory]]:
+        """By entity, the memories about it that came last, the newest first."""
+        found: dict[int, list[Memory]] = {}
+        for row in self._scope.fetch(
+            "newest_memories_of", seqs, slots={"columns": MEMORY_COLUMNS}, per_entity=per_entity
+        ):
+            found.setdefault(row["entity_seq"], []).append(memory_of(row))
+        return found

@@ -1,0 +1,25 @@
+-- relations_around --
+-- One step of a walk: the strongest first, so that what a limit leaves out is the weakest.
+SELECT o.source_seq, o.target_seq FROM relation o
+ WHERE o.space_id = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
+   AND (o.source_seq IN ({keys}) OR o.target_seq IN ({keys}))
+ ORDER BY o.strength DESC, o.seq LIMIT :limit
+
+-- relations_among --
+SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
+ WHERE o.space_id = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
+   AND o.source_seq IN ({keys}) AND o.target_seq IN ({keys})
+ ORDER BY o.strength DESC, o.seq LIMIT :limit
+
+-- newest_memories_of --
+-- The same number for each entity, however many one has.
+SELECT {columns}, x.entity_seq
+  FROM (SELECT em.entity_seq, em.memory_seq,
+               row_number() OVER (PARTITION BY em.entity_seq ORDER BY max(em.seq) DESC) AS place
+          FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
+         WHERE em.space_id = :space_id AND em.entity_seq IN ({keys})
+           AND m.forgotten_at IS NULL AND m.superseded_at IS NULL
+         GROUP BY em.entity_seq, em.memory_seq) x
+  JOIN memory o ON o.seq = x.memory_seq
+ WHERE x.place <= :per_entity
+ ORDER BY x.entity_seq, x.place
