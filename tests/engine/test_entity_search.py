@@ -37,7 +37,7 @@ class CloseCosines(HashEmbedder):
     unrelated = 0.75
 
     def __init__(self) -> None:
-        super().__init__(name="close-cosines")
+        super().__init__(dimensions=4096, name="close-cosines")
         self.card = ModelCard(
             name="close-cosines",
             dimensions=self.card.dimensions + 1,
@@ -45,7 +45,7 @@ class CloseCosines(HashEmbedder):
             unrelated_cosine=self.unrelated,
             same_cosine=0.97,
         )
-        self._words = HashEmbedder()
+        self._words = HashEmbedder(dimensions=4096)  # so many that no two words fall together
 
     def _row(self, text: str) -> NDArray[np.float32]:
         own = self._words._row(text.replace("loaf", "bread")) * np.sqrt(1 - self.unrelated)

@@ -282,10 +282,10 @@ ASPECTS = ["plan", "cost", "team", "risk", "history", "schedule"]
 class Regulars:
     """Users with two favourites in each topic, which they use daily and want whenever they search."""
 
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: Clock, seed: int = 7) -> None:
         self.engine = engine
         self.clock = clock
-        self.chance = random.Random(7)
+        self.chance = random.Random(seed)
         for topic in TOPICS:
             engine.graph.create_entities(
                 [thing(self._name(topic, number), *self._facts(topic, number)) for number in range(6)]
@@ -326,8 +326,8 @@ class Regulars:
         return f"{topic.title()} {number}"
 
     def _facts(self, topic: str, number: int) -> list[str]:
-        aspects = self.chance.sample(ASPECTS, 3)
-        return [f"{topic} {aspect} {number}" for aspect in aspects]
+        aspects = self.chance.sample(ASPECTS, 5)
+        return [f"{topic} {aspect} {number}{self.chance.choice('abcdef')}" for aspect in aspects]
 
 
 def test_tuning_learns_what_users_want_and_serves_searches_it_has_not_seen(

@@ -208,7 +208,7 @@ def test_a_de_boost_re_sorts() -> None:
 def test_no_score_stands_above_one_that_is_clearly_more_relevant() -> None:
     relevances = {1: 0.9, 2: 0.7, 3: 0.5, 4: 0.0, 5: 0.0}
     scores = {1: 0.2, 2: 0.6, 3: 0.8, 4: 0.9, 5: 0.1}
-    # 3 and 4 are held by 1 (0.9 ≥ 1.5 × 0.5); 2 is of like relevance and stays.
+    # 3 and 4 are held by 1 (0.9 ≥ 1.3 × 0.5); 2 is of like relevance and stays.
     assert guarded(scores, relevances) == {1: 0.2, 2: 0.6, 3: 0.2, 4: 0.2, 5: 0.1}
 
 

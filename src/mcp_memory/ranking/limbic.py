@@ -15,11 +15,11 @@ from datetime import datetime
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
 
-CLEARLY_MORE_RELEVANT = 1.5
+CLEARLY_MORE_RELEVANT = 1.3
 """From this ratio of relevance on, use may not turn two results round.
 
-The greatest importance multiplies a score by 1.69; this lets it act among neighbours in relevance,
-and keeps an exact identifier in front of its look-alikes.
+The greatest importance multiplies a score by 1.69, and years without use by 0.1: unchecked, either
+would lift the merely similar above what was asked for. Within the ratio they act as they are.
 """
 
 OVER_FETCH = 3  # candidates per wanted result, from words and from vectors each
