@@ -24,21 +24,47 @@ def observe(
     A text that the entity has already is passed over; with `repeats`, one given twice is linked twice.
     """
     known = tx.memories.exactly(texts)
-    linked = {memory.content for memory in known.values() if entity.seq in tx.entities.linked_to(memory)}
-    linked -= {memory.content for memory in known.values() if memory.superseded_at is not None}
+    links = link_texts(tx, entity, texts, known, new_id, kind=kind, flagged=flagged, repeats=repeats)
+    if links:
+        feedback.extended(tx, entity, [memory.content for memory in links])
+    return links
+
+
+def link_texts(
+    tx: Transaction,
+    entity: Entity,
+    texts: Sequence[str],
+    known: dict[str, Memory],
+    new_id: NewId,
+    *,
+    kind: str = GENERIC_KIND,
+    flagged: frozenset[str] = frozenset(),
+    repeats: bool = False,
+) -> list[Memory]:
+    """As `observe`, where all memories with these texts are known already; those that are made join them."""
+    held = _held(tx, entity, {text: known[text] for text in texts if text in known})
+    current = {text for text in held if known[text].superseded_at is None}
     added: dict[str, Memory] = {}
     links: list[Memory] = []
     for text in texts:
-        if text in linked or (text in added and not repeats):
+        if text in current or (text in added and not repeats):
             continue
         memory = added.get(text) or _kept(tx, text, known, new_id, kind=kind, flagged=text in flagged)
-        if entity.seq not in tx.entities.linked_to(memory) or text in added:
+        if text not in held or text in added:
             tx.entities.link(entity, memory)
-        added[text] = memory
+        added[text] = known[text] = memory
         links.append(memory)
-    if links:
-        feedback.extended(tx, entity, list(added))
     return links
+
+
+def _held(tx: Transaction, entity: Entity, memories: dict[str, Memory]) -> set[str]:
+    """Which of the texts are linked to the entity."""
+    links = tx.entities.of_memories(memory.seq for memory in memories.values())
+    return {
+        text
+        for text, memory in memories.items()
+        if any(link["entity_seq"] == entity.seq for link in links.get(memory.seq, ()))
+    }
 
 
 def _kept(

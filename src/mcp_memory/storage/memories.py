@@ -83,7 +83,7 @@ class Memories:
 
     def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
         """Living memories by their content, to the letter."""
-        wanted = list(contents)
+        wanted = dict.fromkeys(contents)
         found = self._scope.fetch("living_memories_by_hash", map(exact_fingerprint, wanted), slots=_SLOTS)
         return {row["content"]: memory_of(row) for row in found if row["content"] in wanted}
 
