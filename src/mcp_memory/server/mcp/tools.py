@@ -35,6 +35,7 @@ READS = _hints(read_only=True, idempotent=True)
 ADDS = _hints()
 CHANGES = _hints(idempotent=True)
 DELETES = _hints(destructive=True, idempotent=True)
+TAKES_BACK = _hints(destructive=True)
 
 Run = Callable[["Engine", Mapping[str, Any]], types.CallToolResult]
 
