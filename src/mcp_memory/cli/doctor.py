@@ -1,0 +1,83 @@
+"""The command that looks for trouble."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from mcp_memory import wiring
+from mcp_memory.cli.output import json_option, print_json, printable
+from mcp_memory.cli.session import Session
+from mcp_memory.config import is_postgres, sqlite_path
+from mcp_memory.embedding import NoModel
+from mcp_memory.errors import MemoryServerError
+from mcp_memory.storage.finding import Finding
+
+MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to see more"
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Leave out what reads the whole database.")
+@json_option
+@click.pass_obj
+@click.pass_context
+def doctor(ctx: click.Context, session: Session, quick: bool, as_json: bool) -> None:
+    """Look for trouble, and say what to do about it. The exit code is 1 if there is any."""
+    found: list[Finding] = []
+    for finding in _findings(session, quick):
+        found.append(finding)
+        if not as_json:
+            _show(finding)
+    if as_json:
+        print_json(found)
+    if not all(finding.is_well for finding in found):
+        ctx.exit(1)
+
+
+def _findings(session: Session, quick: bool) -> Iterator[Finding]:
+    url = session.config.url
+    if not is_postgres(url):
+        from mcp_memory.storage.sqlite_examination import examine
+
+        yield from examine(sqlite_path(url), quick=quick)
+    if is_postgres(url) or sqlite_path(url).exists():
+        yield from _engine(session)
+    yield _model(session)
+
+
+def _engine(session: Session) -> Iterator[Finding]:
+    try:
+        state = session.engine.inventory.vectors()
+    except MemoryServerError as error:
+        yield Finding("program", False, str(error), "see above; else point DATABASE_URL elsewhere")
+        return
+    yield Finding("program", True, "the database opens, and answers")
+    yield Finding("search", state.mode == "hybrid", state.mode, MODEL_ADVICE)
+    waiting = f"; {state.missing_count:,} wait for the next search" if state.missing_count else ""
+    yield Finding("vectors", True, f"{state.vector_count:,} made{waiting}")
+    if state.building is not None:
+        advice = "run `mcp-memory reembed` to go on"
+        yield Finding("reembedding", False, f"vectors by {state.building.name} are half made", advice)
+
+
+def _model(session: Session) -> Finding:
+    try:
+        embedder = wiring.embedder(session.config)
+        if isinstance(embedder, NoModel):
+            return Finding("model", False, embedder.reason, MODEL_ADVICE)
+        embedder.embed(["Is it there?"], "passage")
+    except MemoryServerError as error:
+        return Finding("model", False, str(error), MODEL_ADVICE)
+    card = embedder.card
+    return Finding("model", True, f"{card.name} runs: {card.dimensions} dimensions, {card.fingerprint[:12]}…")
+
+
+def _show(finding: Finding) -> None:
+    mark = click.style("ok     ", fg="green") if finding.is_well else click.style("PROBLEM", fg="red")
+    click.echo(
+        f"{mark}  {printable(finding.subject)}: {printable(finding.detail)}", color=sys.stdout.isatty()
+    )
+    if not finding.is_well and finding.advice:
+        click.echo(f"         {printable(finding.advice)}")
