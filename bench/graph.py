@@ -166,7 +166,7 @@ def fill_vectors(url: str) -> None:
     for owner in ("entity", "memory"):
         while True:
             with context.noting() as tx:
-                waiting = tx.indexes.pending(owner, 2000)  # type: ignore[arg-type]
+                waiting = tx.indexes.pending(owner, 2000)
                 made = dice.standard_normal((len(waiting), model.dimensions)).astype("<f4")
                 made /= np.linalg.norm(made, axis=1, keepdims=True)
                 tx.indexes.settle(

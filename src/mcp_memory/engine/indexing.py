@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 BATCH = 32
 """Texts embedded between two commits."""
 
-AT_ONCE = 2 * BATCH
-"""How many a search finishes before it looks; the rest is left to the background."""
+AT_ONCE = 8
+"""How many a search finishes before it looks: what its client just wrote. The rest is for the background."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,9 @@ APPLICATION_ID = 0x6D656D31
 BUSY_TIMEOUT_MS = 10_000
 BEGIN_ATTEMPTS = 5
 READERS = 4
+CHECKPOINT_PAGES = 1000
+LONGEST_LOG = 16_000
+"""Pages, of 4 kB."""
 _NOTHING: Params = {}
 
 Synchronous = Literal["FULL", "NORMAL"]
@@ -150,6 +153,7 @@ class SqliteDatabase:
     def _open_writer(self) -> apsw.Connection:
         if self._writer is None:
             self._writer = self._connect()
+            self._writer.set_wal_hook(_checkpoint)
         return self._writer
 
     def _set_durability(self, connection: apsw.Connection, synchronous: Synchronous) -> None:
@@ -182,6 +186,22 @@ def _pragmas(synchronous: Synchronous) -> tuple[str, ...]:
         # SQLite does not check references unless asked.
         "PRAGMA foreign_keys = ON",
     )
+
+
+def _checkpoint(connection: apsw.Connection, schema: str, pages: int) -> int:
+    """After each commit: move the log into the database when it has grown.
+
+    Readers that never all pause keep the log from starting over, and it could grow without end; past
+    a limit the writer waits for them once.
+    """
+    try:
+        if pages >= LONGEST_LOG:
+            connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        elif pages >= CHECKPOINT_PAGES:
+            connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.BusyError, apsw.LockedError):
+        pass  # the commit is safe in the log; the next one tries again
+    return apsw.SQLITE_OK
 
 
 def _create_private(path: Path) -> None:
@@ -271,9 +291,16 @@ def _reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[tuple[
     return read
 
 
+def _from_json(text: str) -> Any:
+    # Most are empty, and this is on the way of every row.
+    if text == "{}":
+        return {}
+    return [] if text == "[]" else json.loads(text)
+
+
 _CONVERTERS: dict[str | None, Callable[[Any], Any]] = {
     "TIMESTAMPTZ": datetime.fromisoformat,
-    "JSONB": json.loads,
+    "JSONB": _from_json,
 }
 
 

@@ -1,0 +1,63 @@
+"""SQLite's write-ahead log: it cannot grow without end, even while somebody always reads."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from mcp_memory.storage import Store
+from mcp_memory.storage.sqlite import LONGEST_LOG, SqliteDatabase
+
+PAGE = 4096
+PATIENCE = 60.0
+
+
+class Relay:
+    """Two readers, of whom one never stops before the other has begun anew."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._done = threading.Event()
+        self._turns = (threading.Semaphore(0), threading.Semaphore(0))
+        self._begun = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=(which,)) for which in (0, 1)]
+
+    def __enter__(self) -> None:
+        for thread in self._threads:
+            thread.start()
+        assert self._begun.wait(PATIENCE)
+
+    def __exit__(self, *failure: object) -> None:
+        self._done.set()
+        for turn in self._turns:
+            turn.release()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self, which: int) -> None:
+        relieves = which == 1  # the first has nobody to relieve when it begins
+        while not self._done.is_set():
+            with self._database.read() as connection:
+                connection.run("SELECT count(*) AS n FROM ballast")
+                if relieves:
+                    self._turns[1 - which].release()
+                    self._begun.set()
+                relieves = True
+                self._turns[which].acquire(timeout=PATIENCE)
+
+
+def test_the_log_starts_over_though_somebody_always_reads(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    Store(database).open()
+    with database.write() as connection:
+        connection.raw.execute("CREATE TABLE ballast (n INTEGER PRIMARY KEY, filling BLOB)")
+    longest = 0
+    with Relay(database):
+        for number in range(120):
+            with database.write() as connection:
+                connection.change(
+                    "INSERT INTO ballast (n, filling) VALUES (:n, zeroblob(1000000))", {"n": number}
+                )
+            longest = max(longest, (tmp_path / "memory.db-wal").stat().st_size)
+    database.close()
+    assert longest < (LONGEST_LOG + 2000) * PAGE
