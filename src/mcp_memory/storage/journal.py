@@ -156,7 +156,7 @@ class Journal:
     def age(self, before: datetime) -> int:
         """Let go of what older events hold for undo, and of the contents they tell. How many there were."""
         aged = 0
-        while page := self._scope.run("events_with_images", before=before, nothing=[], limit=_PAGE):
+        while page := self._scope.run("events_with_images", before=before, limit=_PAGE):
             self._scope.change_many(
                 "rewrite_event",
                 (
@@ -185,7 +185,7 @@ class Journal:
 
     def _summed_up(self, acts: Iterable[str]) -> list[Act]:
         parts: dict[str, list[Row]] = {}
-        for row in self._scope.fetch("acts_summed_up", acts, nothing=[]):
+        for row in self._scope.fetch("acts_summed_up", acts):
             parts.setdefault(row["act"], []).append(row)
         firsts = [min(row["first_seq"] for row in rows) for rows in parts.values()]
         samples = {row["act"]: row for row in self._scope.fetch("events_by_seq", firsts)}

@@ -7,7 +7,8 @@ from typing import Any
 import psycopg
 from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
-from psycopg.types.json import JsonbDumper
+from psycopg.types.json import JsonDumper
+from psycopg.types.numeric import NumericBinaryLoader
 
 _HEADER = struct.Struct(">HH")  # pgvector's binary form: how many dimensions, two unused bytes, the floats
 
@@ -18,10 +19,19 @@ class Embedding(bytes):
 
 def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> None:
     for kind in (dict, list):
-        raw.adapters.register_dumper(kind, JsonbDumper)
+        raw.adapters.register_dumper(kind, JsonDumper)
+    raw.adapters.register_loader("numeric", _NumberLoader)
     if vector_oid is not None:  # else pgvector is not there yet
         raw.adapters.register_dumper(Embedding, type("_Vector", (_EmbeddingDumper,), {"oid": vector_oid}))
         raw.adapters.register_loader(vector_oid, _EmbeddingLoader)
+
+
+class _NumberLoader(NumericBinaryLoader):
+    """A sum of whole numbers, or a mean, as SQLite has it: never a Decimal."""
+
+    def load(self, data: Any) -> Any:
+        number = super().load(data)
+        return int(number) if number.as_tuple().exponent == 0 else float(number)
 
 
 class _EmbeddingDumper(Dumper):

@@ -68,7 +68,7 @@ class PostgresWords:
 _MATCHING = f"""
 WITH term AS MATERIALIZED (
     SELECT given.place, CAST(given.word AS tsquery) AS query
-      FROM jsonb_array_elements_text(:words_terms) WITH ORDINALITY AS given (word, place)
+      FROM json_array_elements_text(:words_terms) WITH ORDINALITY AS given (word, place)
 ), posting AS MATERIALIZED (
     SELECT w.seq, w.token_count, term.place,
            {EXTRA_WEIGHT} * occurrences(ts_rank('{{{{1, 1, 1, 1}}}}', w.lexemes, term.query))
@@ -122,7 +122,7 @@ def _token_count(row: WordRow) -> int:
 def _removed(connection: Connection, owner: Owner, seqs: Sequence[int]) -> list[Row]:
     return connection.run(
         f"DELETE FROM {owner}_words WHERE seq IN"
-        " (SELECT CAST(seq AS BIGINT) FROM jsonb_array_elements_text(:seqs) AS given (seq))"
+        " (SELECT CAST(seq AS BIGINT) FROM json_array_elements_text(:seqs) AS given (seq))"
         " RETURNING space_id, token_count",
         {"seqs": list(seqs)},
     )

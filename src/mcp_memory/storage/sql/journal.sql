@@ -28,7 +28,7 @@ SELECT o.seq, o.act FROM event o
 
 -- acts_summed_up --
 SELECT o.act, o.name, count(*) AS count, min(o.seq) AS first_seq, max(o.seq) AS last_seq,
-       count(o.undone_at) AS undone, sum(CASE WHEN o.before <> :nothing THEN 1 ELSE 0 END) AS kept
+       count(o.undone_at) AS undone, sum(CASE WHEN CAST(o.before AS TEXT) <> '[]' THEN 1 ELSE 0 END) AS kept
   FROM event o WHERE o.space_id = :space_id AND o.act IN ({keys}) GROUP BY o.act, o.name
 
 -- mark_events_undone --
@@ -43,7 +43,7 @@ SELECT COALESCE(max(seq), 0) AS seq FROM event WHERE space_id = :space_id
 
 -- events_with_images --
 SELECT o.seq, o.payload FROM event o
- WHERE o.space_id = :space_id AND o.at < :before AND o.before <> :nothing ORDER BY o.seq LIMIT :limit
+ WHERE o.space_id = :space_id AND o.at < :before AND CAST(o.before AS TEXT) <> '[]' ORDER BY o.seq LIMIT :limit
 
 -- rewrite_event --
 UPDATE event SET payload = :payload, before = :before WHERE space_id = :space_id AND seq = :seq
