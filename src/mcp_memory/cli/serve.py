@@ -15,10 +15,9 @@ from mcp_memory.cli.session import Session
 @click.pass_obj
 def serve(session: Session, host: str | None, port: int | None) -> None:
     """Serve REST, events and MCP over HTTP, until it is stopped."""
-    import uvicorn
-
     from mcp_memory.server.app import build_app
     from mcp_memory.server.lazy import LazyEngine
+    from mcp_memory.server.serving import server
 
     config = session.config
     config = replace(
@@ -28,13 +27,4 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
     )
     app = build_app(config, LazyEngine(lambda: session.build_engine("http")))
     click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)
-    uvicorn.run(
-        app,
-        host=config.api_host,
-        port=config.api_port,
-        log_level=config.log_level,
-        access_log=config.log_level == "debug",
-        server_header=False,
-        # Open event streams would otherwise keep the server from stopping.
-        timeout_graceful_shutdown=3,
-    )
+    server(app, config.api_host, config.api_port, config.log_level).run()

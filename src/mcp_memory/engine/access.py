@@ -1,16 +1,26 @@
-"""Who may come in over HTTP: tokens, each for some spaces, to read or to write."""
+"""Who may come in over HTTP, and what somebody is answered who asks for the same thing twice."""
 
 import hashlib
 import hmac
 import re
 import secrets
+from datetime import datetime, timedelta
+from typing import Any
 
-from mcp_memory.engine.context import Topic
+from mcp_memory.engine.context import Topic, checked_text
 from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import EVERY_SPACE, Rights, Token
+from mcp_memory.storage.access import Answered
 
 PREFIX = "mcpm_"
 """Before every secret, so that one that leaked is recognised as one."""
+
+KEY_LENGTH = 200
+UNDER_WAY = 0
+"""The status of a request that is not answered yet."""
+
+ABANDONED = timedelta(minutes=1)
+"""After which a request that was never answered may be made again: whoever worked on it is gone."""
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
@@ -55,9 +65,40 @@ class Access(Topic):
     def any_tokens(self) -> bool:
         return bool(self.tokens())
 
+    def claim(self, key: str, request: str) -> Answered | None:
+        """What the request with this idempotency key was answered; None: it is new, and now the caller's.
+
+        Who gets None must `answer` or `release` the key. `request` is a digest of what is asked for.
+        """
+        checked_text(key, "the idempotency key", most=KEY_LENGTH)
+        with self._context.noting() as tx:
+            found = tx.access.answered(key)
+            if found is not None and found.request != request:
+                raise Invalid("this idempotency key was used for another request: take a new one")
+            if found is None or _abandoned(found, tx.at):
+                tx.access.put_answered(key, Answered(request, UNDER_WAY, None))
+                return None
+        if found.status == UNDER_WAY:
+            raise Conflict("a request with this idempotency key is being worked on: ask again in a moment")
+        return found
+
+    def answer(self, key: str, request: str, status: int, body: Any) -> None:
+        """Keep what a request was answered, for whoever repeats it."""
+        with self._context.writing() as tx:
+            tx.access.put_answered(key, Answered(request, status, body))
+
+    def release(self, key: str) -> None:
+        """The request failed: it may be made again."""
+        with self._context.noting() as tx:
+            tx.access.remove_answered(key)
+
 
 def may_enter(token: Token, space: str) -> bool:
     return space in token.spaces or EVERY_SPACE in token.spaces
+
+
+def _abandoned(found: Answered, now: datetime) -> bool:
+    return found.status == UNDER_WAY and found.at is not None and found.at < now - ABANDONED
 
 
 def digest(secret: str) -> str:

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
 from mcp_memory.engine.observing import mention, observe, release
-from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
 from mcp_memory.model import GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
 from mcp_memory.storage import Transaction
 
 INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
 """Relations that say the same thing from both ends: they begin, end and go together."""
+
+CHANGEABLE = frozenset({"name", "type", "description", "metadata", "status"})
+"""What of an entity can be set."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,7 +169,7 @@ class KnowledgeGraph(Topic):
         deleted, missing = [], []
         with self._context.writing() as tx:
             for name in dict.fromkeys(names):
-                entity = tx.entities.find_named(name)
+                entity = tx.entities.find_one(name)
                 if entity is None:
                     missing.append(name)
                     continue
@@ -194,8 +198,22 @@ class KnowledgeGraph(Topic):
                     deleted.append(triple)
         return Deleted(tuple(deleted), tuple(missing))
 
-    def end_relation(self, which: int | Triple) -> EndedRelation:
-        """Let a relation end: it stays readable as history, and may begin again later."""
+    def delete_relation(self, id: str) -> Relation:
+        """Take one relation away, ended or not, with the one that says the same from the other end."""
+        with self._context.writing() as tx:
+            relation = tx.relations.get_id(id)
+            self._remove_relation(tx, relation)
+            return relation
+
+    def get_relation(self, id: str) -> Relation:
+        with self._context.reading() as tx:
+            return tx.relations.get_id(id)
+
+    def end_relation(self, which: int | str | Triple) -> EndedRelation:
+        """Let a relation end: it stays readable as history, and may begin again later.
+
+        A relation is named by its number, its id, or its two ends and type.
+        """
         with self._context.writing() as tx:
             relation = self._relation(tx, which)
             if relation.ended_at is not None:
@@ -232,6 +250,40 @@ class KnowledgeGraph(Topic):
         if record:
             self._context.record_use([entity.seq for entity in entities])
         return Graph(tuple(nodes), tuple(relations))
+
+    def get(self, which: str, *, ended: bool = False, record: bool = True) -> Graph:
+        """One entity by name or id, with every relation that touches it."""
+        with self._context.reading() as tx:
+            entity = tx.entities.get(which)
+            found = Graph(
+                tuple(tx.entities.nodes([entity])), tuple(tx.relations.touching([entity.seq], ended=ended))
+            )
+        if record:
+            self._context.record_use([entity.seq])
+        return found
+
+    def update(
+        self, which: str, changes: Mapping[str, Any], *, expected_update: datetime | None = None
+    ) -> Entity:
+        """Change what is given of an entity, by name or id, and leave the rest.
+
+        With `expected_update`, only if nobody has changed the entity since that time.
+        """
+        unknown = changes.keys() - CHANGEABLE
+        if unknown:
+            raise Invalid(f"an entity's {', '.join(sorted(unknown))} cannot be set: leave it out")
+        with self._context.writing() as tx:
+            entity = tx.entities.get(which)
+            if expected_update not in (None, entity.updated_at):
+                raise Stale(f"entity {entity.name!r} was changed at {entity.updated_at}: read it again first")
+            real = {name: value for name, value in changes.items() if value != getattr(entity, name)}
+            self._check_entity(NewEntity(**{"name": entity.name, "type": entity.type, **real}))
+            if not real:
+                return entity
+            _refuse_twin(tx, entity, real)
+            changed = tx.entities.change(entity, **real)
+            tx.journal.record("entity_updated", entity.id, id=entity.id, name=changed.name, changes=real)
+            return changed
 
     def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
         """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
@@ -397,7 +449,12 @@ class KnowledgeGraph(Topic):
         relation = tx.relations.active(source, target, triple.type)
         if relation is None:
             return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
-        for gone in filter(None, (relation, self._inverse(tx, relation))):
+        self._remove_relation(tx, relation)
+        return None
+
+    def _remove_relation(self, tx: Transaction, relation: Relation) -> None:
+        inverse = None if relation.ended_at else self._inverse(tx, relation)
+        for gone in filter(None, (relation, inverse)):
             tx.relations.remove(gone)
             tx.journal.record(
                 "relation_deleted",
@@ -407,11 +464,12 @@ class KnowledgeGraph(Topic):
                 target=gone.target,
                 type=gone.type,
             )
-        return None
 
-    def _relation(self, tx: Transaction, which: int | Triple) -> Relation:
+    def _relation(self, tx: Transaction, which: int | str | Triple) -> Relation:
         if isinstance(which, int):
             return tx.relations.get_seq(which)
+        if isinstance(which, str):
+            return tx.relations.get_id(which)
         source, target = tx.entities.get(which.source), tx.entities.get(which.target)
         relation = tx.relations.active(source, target, which.type)
         if relation is None:
@@ -423,6 +481,13 @@ class KnowledgeGraph(Topic):
             return None
         source, target = tx.entities.get_seq(relation.target_seq), tx.entities.get_seq(relation.source_seq)
         return tx.relations.active(source, target, INVERSES[relation.type])
+
+
+def _refuse_twin(tx: Transaction, entity: Entity, changes: Mapping[str, Any]) -> None:
+    name, type = changes.get("name", entity.name), changes.get("type", entity.type)
+    for other in tx.entities.named([name]).get(name, []):
+        if other.type == type and other.seq != entity.seq:
+            raise Conflict(f"there is an entity {name!r} of type {type!r} already: choose another name")
 
 
 def remove_entity(tx: Transaction, entity: Entity, *, cascade_memories: bool = False) -> None:

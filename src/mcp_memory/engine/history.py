@@ -1,6 +1,7 @@
 """What happened, and how to take it back: undo, forgetting and restoring, versions, deletion, purging."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from mcp_memory.engine.drafts import checked_filter
 from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import Event, Filter, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.database import Bell
 from mcp_memory.storage.journal import UNDONE, Act
 from mcp_memory.text.change_words import change_in_words
 from mcp_memory.text.preview import shortened
@@ -47,6 +49,15 @@ class Undone:
     by_act: str
     restored: tuple[str, ...]
     """Ids of the memories that are there again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Past:
+    """A memory, living, forgotten or gone, with its earlier states and what happened to it, in order."""
+
+    memory: Memory | None
+    versions: tuple[MemoryVersion, ...]
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,10 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.last_seq()
 
+    def bell(self) -> AbstractContextManager[Bell]:
+        """Hear of what is written, in any space and by whatever process: a hint to look for events."""
+        return self._context.store.database.bell()
+
     def undo(self, act: str) -> Undone:
         """Make everything that a change touched what it was before it. All of it, or nothing."""
         with self._context.writing() as tx:
@@ -141,6 +156,16 @@ class History(Topic):
         """Earlier states of a memory, and memories it absorbed; the oldest first."""
         with self._context.reading() as tx:
             return tx.memories.versions(tx.memories.get(memory_id))
+
+    def of(self, memory_id: str) -> Past:
+        """All that is known of what a memory was and what happened to it, also when it is gone."""
+        with self._context.reading() as tx:
+            memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
+            events = tx.journal.about(memory_id)
+            if memory is None and not events:
+                raise NotFound(f"no memory has the id {memory_id}, and the journal tells of none")
+            versions = tx.memories.versions(memory) if memory else []
+        return Past(memory=memory, versions=tuple(versions), events=tuple(events))
 
     def restore_version(self, memory_id: str, number: int) -> Memory:
         """Let a memory say again what it said in an earlier version; what it says now becomes a version."""

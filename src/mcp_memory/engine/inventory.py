@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_memory.embedding import NoModel
-from mcp_memory.engine.context import Topic
+from mcp_memory.engine.context import Topic, storable
 from mcp_memory.model import EmbeddingModel, Entity, Filter, Relation
 
 
@@ -53,17 +53,26 @@ class VectorState:
 
 class Inventory(Topic):
     def entities(
-        self, *, type: str | None = None, status: str | None = None, limit: int, offset: int = 0
+        self,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        status: str | None = None,
+        limit: int,
+        offset: int = 0,
     ) -> ListedEntities:
+        for text in (name, type, status):
+            storable(text or "", "a filter")
         with self._context.reading() as tx:
-            found = tx.entities.find(type=type, status=status, limit=limit, offset=offset)
+            found = tx.entities.find(name=name, type=type, status=status, limit=limit, offset=offset)
             counts = tx.entities.observation_counts([entity.seq for entity in found])
-            total = tx.entities.count_found(type=type, status=status)
+            total = tx.entities.count_found(name=name, type=type, status=status)
         return ListedEntities(tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in found), total)
 
     def relations(
         self, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
     ) -> ListedRelations:
+        storable(type or "", "a filter")
         with self._context.reading() as tx:
             found = tx.relations.find(type=type, ended=ended, limit=limit, offset=offset)
             return ListedRelations(tuple(found), tx.relations.count_found(type=type, ended=ended))

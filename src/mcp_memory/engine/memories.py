@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from mcp_memory.embedding import NoModel
@@ -17,8 +18,9 @@ from mcp_memory.engine.drafts import (
 )
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.observing import mention
-from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
 from mcp_memory.model import GENERIC_KIND, Association, Filter, Memory
+from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.memories import ORDERS
@@ -61,6 +63,15 @@ class Stored:
     entities: tuple[str, ...] = ()
     compared: str = ""
     """How the memory was compared with the others: by content and meaning, or why not by meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A memory with what is not in itself: how sure we are of it by now, and what it is about."""
+
+    memory: Memory
+    effective_confidence: float
+    entities: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +140,7 @@ class Memories(Topic):
         with self._context.writing() as tx:
             memory = living(tx, id)
             if expected_version not in (None, memory.version):
-                raise Conflict(
+                raise Stale(
                     f"memory {id} is at version {memory.version}, not {expected_version}: read it again first"
                 )
             real = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
@@ -158,8 +169,19 @@ class Memories(Topic):
         present = [found[id] for id in dict.fromkeys(ids) if id in found]
         return [memory for memory in present if memory.forgotten_at is None]
 
-    def find(self, filter: Filter, *, order: str = "recent", limit: int = 20, offset: int = 0) -> MemoryPage:
-        """What a filter lets through, in one of the orders of `storage.memories.ORDERS`."""
+    def find(
+        self,
+        filter: Filter,
+        *,
+        about: str | None = None,
+        order: str = "recent",
+        limit: int = 20,
+        offset: int = 0,
+    ) -> MemoryPage:
+        """What a filter lets through, in one of the orders of `storage.memories.ORDERS`.
+
+        With `about`, only memories about the entity of that name.
+        """
         if order not in ORDERS:
             raise Invalid(f"{order!r} is no order of memories: take one of {', '.join(ORDERS)}")
         filter = checked_filter(filter)
@@ -167,6 +189,8 @@ class Memories(Topic):
         checked_offset(offset)
         half_life = self._context.tuning.half_life
         with self._context.reading() as tx:
+            if about is not None:
+                filter = replace(filter, entity_seq=tx.entities.get(about).seq)
             found = tx.memories.find(filter, order=order, limit=limit, offset=offset, half_life=half_life)
             return MemoryPage(tuple(found), tx.memories.count(filter, half_life=half_life))
 
@@ -174,6 +198,12 @@ class Memories(Topic):
         """By memory id, the names of the entities it is about."""
         with self._context.reading() as tx:
             return entity_names(tx, memories)
+
+    def describe(self, memories: Sequence[Memory]) -> list[Described]:
+        """Each of them, in the order given, as it stands at this moment."""
+        with self._context.reading() as tx:
+            names = entity_names(tx, memories)
+            return [Described(one, self._confidence(one, tx.at), names[one.id]) for one in memories]
 
     def associations_of(self, id: str) -> list[Association]:
         """The connections of a memory with other living ones, in both directions."""
@@ -205,6 +235,15 @@ class Memories(Topic):
             changed = tx.memories.change(memory, pinned_at=tx.at if pinned else None)
             tx.journal.record("memory_updated", id, id=id, changes={"pinned": pinned})
             return changed
+
+    def _confidence(self, memory: Memory, now: datetime) -> float:
+        return effective_confidence(
+            memory.confidence,
+            memory.last_used_at,
+            now,
+            self._context.tuning.half_life,
+            memory.pinned_at is not None,
+        )
 
     def _meaning(self, content: str) -> Meaning | ByWordsOnly:
         with self._context.reading() as tx:

@@ -128,9 +128,8 @@ class Splitting(Topic):
                     tx, child, holder, PART_OF
                 )
             tx.entities.change(original)
-            tx.journal.record(
-                "entity_split", original.id, id=original.id, name=name, into=[split.name for split in splits]
-            )
+            into = [split.name for split in splits]
+            tx.journal.record("entity_split", original.id, id=original.id, name=original.name, into=into)
             remaining = len(tx.entities.nodes([original])[0].observations)
         return Outcome(tuple(split.name for split in splits), moved, relations, remaining)
 

@@ -40,11 +40,11 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
     feed = Feed(engine)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Feed]]:
         # A few threads are enough, and keep the event loop responsive: SQLite has one writer.
         anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
         async with mcp.running(), feed.running():
-            yield
+            yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)
 
     app = FastAPI(

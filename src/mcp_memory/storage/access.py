@@ -17,6 +17,8 @@ class Answered:
     """A digest of the request; another one under the same key is a mistake."""
     status: int
     body: Any
+    at: datetime | None = None
+    """When it was kept."""
 
 
 class Access:
@@ -41,13 +43,17 @@ class Access:
 
     def answered(self, key: str) -> Answered | None:
         row = self._scope.first("answered_by_key", key=key)
-        return Answered(row["request"], row["status"], row["body"]) if row else None
+        return Answered(row["request"], row["status"], row["body"], row["at"]) if row else None
 
     def put_answered(self, key: str, answered: Answered) -> None:
+        """In place of what was kept for the key before."""
         self._scope.change(
             "put_answered", key=key, request=answered.request, status=answered.status, body=answered.body,
             at=self._scope.at,
         )  # fmt: skip
+
+    def remove_answered(self, key: str) -> None:
+        self._scope.change("remove_answered", key=key)
 
     def forget_answered(self, before: datetime) -> int:
         return self._scope.change("forget_answered", before=before)

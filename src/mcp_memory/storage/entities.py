@@ -1,5 +1,6 @@
 """Acts on entities and on which memories are about them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from mcp_memory.storage.scope import Scope
 
 ENTITY_COLUMNS = ", ".join(f"o.{column}" for column in COLUMNS["entity"] if column != "space_id")
 _SLOTS = {"columns": ENTITY_COLUMNS}
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LIKE_SPECIALS = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
@@ -23,10 +25,19 @@ class Entities:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def get(self, name: str, type: str | None = None) -> Entity:
-        found = self.find_named(name, type)
+    def get(self, which: str) -> Entity:
+        """By name or id."""
+        found = self.find_one(which)
         if found is None:
-            raise NotFound(f"Entity not found: {name}")
+            raise NotFound(f"Entity not found: {which}")
+        return found
+
+    def find_one(self, which: str) -> Entity | None:
+        """By name; where nothing has that name, by id."""
+        found = self.find_named(which)
+        if found is None and _ID.fullmatch(which):
+            row = self._scope.first("entity_by_id", slots=_SLOTS, id=which)
+            found = entity_of(row) if row else None
         return found
 
     def find_named(self, name: str, type: str | None = None) -> Entity | None:
@@ -66,15 +77,23 @@ class Entities:
             entity_of(row) for row in self._scope.run("entities_page", slots=_SLOTS, after=after, limit=limit)
         ]
 
-    def find(self, *, type: str | None, status: str | None, limit: int, offset: int) -> list[Entity]:
-        where, params = self._where(type, status)
+    def find(
+        self,
+        *,
+        name: str | None = None,
+        type: str | None,
+        status: str | None,
+        limit: int,
+        offset: int,
+    ) -> list[Entity]:
+        where, params = self._where(name=name, type=type, status=status)
         found = self._scope.run(
             "find_entities", slots={**_SLOTS, "where": where}, **params, limit=limit, offset=offset
         )
         return [entity_of(row) for row in found]
 
-    def count_found(self, *, type: str | None, status: str | None) -> int:
-        where, params = self._where(type, status)
+    def count_found(self, *, name: str | None = None, type: str | None, status: str | None) -> int:
+        where, params = self._where(name=name, type=type, status=status)
         return self._scope.count("count_found_entities", slots={"where": where}, **params)
 
     def holding(self, needle: str) -> list[Entity]:
@@ -100,9 +119,7 @@ class Entities:
 
     def metadata_shares(self, seqs: Iterable[int]) -> dict[int, float]:
         """Which part of each one's current observations is of the kind `metadata`."""
-        return {
-            row["entity_seq"]: float(row["share"]) for row in self._scope.fetch("metadata_shares", seqs)
-        }
+        return {row["entity_seq"]: float(row["share"]) for row in self._scope.fetch("metadata_shares", seqs)}
 
     def add(
         self,
@@ -184,10 +201,7 @@ class Entities:
             found.setdefault(row["memory_seq"], []).append(row)
         return found
 
-    def _where(self, type: str | None, status: str | None) -> tuple[str, dict[str, Any]]:
-        conditions, params = ["o.space_id = :space_id"], {}
-        for column, value in (("type", type), ("status", status)):
-            if value is not None:
-                conditions.append(f"o.{column} = :{column}")
-                params[column] = value
+    def _where(self, **wanted: str | None) -> tuple[str, dict[str, Any]]:
+        params = {column: value for column, value in wanted.items() if value is not None}
+        conditions = ["o.space_id = :space_id", *(f"o.{column} = :{column}" for column in params)]
         return " AND ".join(conditions), params

@@ -1,0 +1,201 @@
+"""Follows the journal for any number of clients, whichever process writes it.
+
+One thread reads what is new and hands it to the event loop. Each follower has only a place in the
+journal: it takes what is recent from a short window that all share, and what is older from the journal
+itself. So a slow client costs nothing and holds up nobody, and nothing is lost or told twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from mcp_memory.model import Caller, Event
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+    from mcp_memory.engine.history import History
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT = 15.0
+"""Seconds of silence after which followers are told that the server is still there."""
+
+LOOK_EVERY = 0.25
+"""Seconds between two looks at the journal, when the bell does not ring before."""
+
+AFTER_TROUBLE = 1.0
+"""Seconds of rest when the journal could not be read."""
+
+READ_AT_ONCE = 500
+TOLD_AT_ONCE = 100
+RECENT = 1000
+RECENT_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One event, ready to be sent."""
+
+    seq: int
+    name: str
+    text: bytes
+
+
+@dataclass(slots=True)
+class _Window:
+    """What lately happened in one space, for those who follow it."""
+
+    floor: int
+    """All that came after this is in here."""
+    read: int
+    """How far the journal has been read; only the reading thread moves it on."""
+    followers: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _recent: deque[News] = field(default_factory=deque)
+    _size: int = 0
+
+    def add(self, news: list[News]) -> None:
+        for one in news:
+            self._recent.append(one)
+            self._size += len(one.text)
+        while len(self._recent) > RECENT or self._size > RECENT_BYTES:
+            oldest = self._recent.popleft()
+            self._size -= len(oldest.text)
+            self.floor = oldest.seq
+        self.wake()
+
+    def since(self, place: int) -> list[News]:
+        newer = list(takewhile(lambda one: one.seq > place, reversed(self._recent)))
+        return list(islice(reversed(newer), TOLD_AT_ONCE))
+
+    def wake(self) -> None:
+        waited_for, self.changed = self.changed, asyncio.Event()
+        waited_for.set()
+
+
+class Feed:
+    """Run it with the app; `end` lets everyone go who still follows."""
+
+    def __init__(self, engine: Callable[[], Engine]) -> None:
+        self._engine = engine
+        self._windows: dict[str, _Window] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self.told = 0
+        """How many events have been sent, to all followers together."""
+
+    @property
+    def follower_count(self) -> int:
+        return sum(window.followers for window in self._windows.values())
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self._loop = asyncio.get_running_loop()
+        try:
+            yield
+        finally:
+            self._end()
+            if self._thread is not None:
+                await anyio.to_thread.run_sync(self._thread.join)
+
+    def end(self) -> None:
+        """From any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        self._stopping.set()
+        for window in self._windows.values():
+            window.wake()
+
+    async def latest(self, space: str) -> int:
+        """The place in the journal where now is."""
+        return await anyio.to_thread.run_sync(lambda: self._history(space).last_seq())
+
+    async def follow(self, space: str, latest: int, after: int | None = None) -> AsyncIterator[list[News]]:
+        """What happens from now on, or since an event seen before; an empty list after a while of silence."""
+        window = self._join(space, latest)
+        place = latest if after is None else min(after, latest)
+        try:
+            while not self._stopping.is_set():
+                changed, floor = window.changed, window.floor
+                news = window.since(place) if place >= floor else await self._older(space, place)
+                if news:
+                    place = news[-1].seq
+                    self.told += len(news)
+                    yield news
+                elif place < floor:
+                    place = floor  # what lay between is no longer kept
+                elif not await _within(HEARTBEAT, changed):
+                    yield []
+        finally:
+            self._leave(space, window)
+
+    def _join(self, space: str, latest: int) -> _Window:
+        window = self._windows.setdefault(space, _Window(floor=latest, read=latest))
+        window.followers += 1
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="events", daemon=True)
+            self._thread.start()
+        return window
+
+    def _leave(self, space: str, window: _Window) -> None:
+        window.followers -= 1
+        if not window.followers and self._windows.get(space) is window:
+            del self._windows[space]
+
+    async def _older(self, space: str, place: int) -> list[News]:
+        """From the journal itself."""
+        found = await anyio.to_thread.run_sync(lambda: self._history(space).events_after(place, TOLD_AT_ONCE))
+        return [_news(event) for event in found]
+
+    def _watch(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with self._engine().history.bell() as bell:
+                    while not self._stopping.is_set():
+                        bell.wait(LOOK_EVERY)
+                        self._look()
+            except Exception:
+                # Whatever it was (a database that restarts), followers shall not miss what comes after.
+                log.exception("the journal cannot be read; trying again in %.0f s", AFTER_TROUBLE)
+                self._stopping.wait(AFTER_TROUBLE)
+
+    def _look(self) -> None:
+        assert self._loop is not None
+        for space, window in list(self._windows.items()):
+            while found := self._history(space).events_after(window.read, READ_AT_ONCE):
+                window.read = found[-1].seq
+                self._loop.call_soon_threadsafe(window.add, [_news(event) for event in found])
+                if len(found) < READ_AT_ONCE:
+                    break
+
+    def _history(self, space: str) -> History:
+        return self._engine().acting_for(Caller(space)).history
+
+
+async def _within(seconds: float, changed: asyncio.Event) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await changed.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def _news(event: Event) -> News:
+    told = {**event.payload, "at": event.at.isoformat(), "client": event.client, "act": event.act}
+    data = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return News(event.seq, event.name, f"id: {event.seq}\nevent: {event.name}\ndata: {data}\n\n".encode())

@@ -1,0 +1,148 @@
+"""What many routes take: on whose behalf, which part of a list, under which condition, and only once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Header, Path, Query
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.requests import Request
+
+from mcp_memory.engine import Engine
+from mcp_memory.server.problems import documented
+from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.visitor import visitor_of
+
+PAGE = 50
+MOST_PER_PAGE = 200
+MOST_SKIPPED = 2**31 - 1
+
+ANYWHERE = documented(400, 401, 403, 413, 421, 422, 429, 500, 503)
+"""What every route may answer when it does not do what was asked."""
+
+
+def acting(request: Request) -> Engine:
+    """The engine, on behalf of whoever asks."""
+    engine: Callable[[], Engine] = request.app.state.engine
+    return engine().acting_for(visitor_of(request).caller)
+
+
+Acting = Annotated[Engine, Depends(acting)]
+Id = Annotated[UUID, Path(description="The id that a create or a list returned.")]
+
+
+def _split(values: Any) -> Any:
+    """`a,b` and a repeated parameter say the same."""
+    if not isinstance(values, list):
+        return values
+    return [part.strip() for value in values for part in str(value).split(",") if part.strip()]
+
+
+Names = Annotated[list[str], BeforeValidator(_split), Field(max_length=100)]
+"""A query parameter that may be repeated, or hold several names with commas between them."""
+
+
+class Paging(BaseModel):
+    limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="How many to return at most.")
+    offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many to pass over first.")
+
+    def next(self, request: Request, total: int) -> str | None:
+        """Where the part after this one is."""
+        following = self.offset + self.limit
+        if following >= total:
+            return None
+        url = request.url.include_query_params(limit=self.limit, offset=following)
+        return f"{url.path}?{url.query}"
+
+
+Part = Annotated[Paging, Query()]
+
+_ETAG = re.compile(r'"(\d+)"')
+NEVER = -1
+"""A version that nothing has."""
+
+
+def expected_version(if_match: str | None) -> int | None:
+    """The version that an If-Match header asks for; None: any will do."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    found = _ETAG.fullmatch(if_match.strip())
+    return int(found[1]) if found else NEVER
+
+
+IfMatch = Annotated[
+    str | None,
+    Header(description="The `ETag` that was read; refused with 412 when somebody has changed it since."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a create came to; `new` is False where it was there before."""
+
+    shape: Shape
+    location: str
+    new: bool = True
+    etag: str | None = None
+
+    @property
+    def status(self) -> int:
+        return 201 if self.new else 200
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Location": self.location, **({"ETag": self.etag} if self.etag else {})}
+
+
+class Once:
+    """Does a create once for each idempotency key, and answers a repeated one as the first."""
+
+    def __init__(self, engine: Engine, key: str | None, request: str) -> None:
+        self._access = engine.access
+        self._key = key
+        self._request = request
+
+    def __call__(self, create: Callable[[], Made]) -> JSONResponse:
+        if self._key is None:
+            made = create()
+            return JSONResponse(made.shape.model_dump(mode="json"), made.status, made.headers)
+        known = self._access.claim(self._key, self._request)
+        if known is not None:
+            headers = {**known.body["headers"], "Idempotent-Replayed": "true"}
+            return JSONResponse(known.body["body"], known.status, headers)
+        return self._first(self._key, create)
+
+    def _first(self, key: str, create: Callable[[], Made]) -> JSONResponse:
+        try:
+            made = create()
+        except BaseException:
+            self._access.release(key)
+            raise
+        body = made.shape.model_dump(mode="json")
+        self._access.answer(key, self._request, made.status, {"headers": made.headers, "body": body})
+        return JSONResponse(body, made.status, made.headers)
+
+
+async def once(
+    request: Request,
+    engine: Acting,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            description="Any text of the caller's choice: the same request with the same key is done once.",
+            min_length=1,
+            max_length=200,
+        ),
+    ] = None,
+) -> Once:
+    asked = b"\n".join([request.method.encode(), request.url.path.encode(), await request.body()])
+    return Once(engine, idempotency_key, hashlib.sha256(asked).hexdigest())
+
+
+OnlyOnce = Annotated[Once, Depends(once)]
