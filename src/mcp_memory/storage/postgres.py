@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 
 import psycopg
@@ -88,8 +88,12 @@ class PostgresDatabase:
 
     @contextmanager
     def _begun_reading(self) -> Iterator[Raw]:
-        pool = self._replica.pool if self._replica and self._replica.is_current() else self._primary
-        with pool.begun(READ) as raw:
+        with self._replica.current() if self._replica else nullcontext() as raw:
+            if raw is not None:
+                raw.execute(READ)
+                yield raw
+                return
+        with self._primary.begun(READ) as raw:
             yield raw
 
     def _after_commit(self, raw: Raw, durable: bool) -> None:
@@ -100,7 +104,7 @@ class PostgresDatabase:
                 # may commit, whatever space it is in. A bell not rung makes listeners look later.
                 raw.execute(f"NOTIFY {CHANNEL}")
             if self._replica:
-                self._replica.has_to_follow(raw)
+                self._replica.has_to_follow(raw, flushed=durable)
 
     @contextmanager
     def _outside_transactions(self) -> Iterator["PostgresConnection"]:

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import psycopg
@@ -114,27 +114,40 @@ class Replica:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self._written = "0/0"
+        self._noting = threading.Lock()
+        self._written = 0
         self._avoided_until = 0.0
 
-    def has_to_follow(self, primary: Raw) -> None:
-        """From now on reads must see what the primary holds by now."""
-        [row] = primary.execute("SELECT CAST(pg_current_wal_insert_lsn() AS TEXT) AS written").fetchall()
-        self._written = row["written"]
+    def has_to_follow(self, primary: Raw, *, flushed: bool) -> None:
+        """From now on reads must see what the primary has committed by now; `flushed`: and has on disk."""
+        place = "flush" if flushed else "insert"
+        [row] = primary.execute(
+            f"SELECT CAST(pg_current_wal_{place}_lsn() - '0/0' AS BIGINT) AS written"
+        ).fetchall()
+        with self._noting:
+            self._written = max(self._written, row["written"])
 
-    def is_current(self) -> bool:
-        """Whether a transaction that begins there after this sees all that this process has written."""
+    @contextmanager
+    def current(self) -> Iterator[Raw | None]:
+        """A connection whose transactions see all that this process has written; None if there is none."""
+        with ExitStack() as returning:
+            raw = self._connection(returning)
+            if raw is None:
+                returning.close()
+            yield raw
+
+    def _connection(self, returning: ExitStack) -> Raw | None:
         if time.monotonic() < self._avoided_until:
-            return False
+            return None
         try:
-            with self.pool.begun("SELECT 1", REPLICA_SECONDS) as raw:
-                [row] = raw.execute(
-                    "SELECT NOT pg_is_in_recovery()"
-                    " OR pg_last_wal_replay_lsn() >= CAST(%s AS pg_lsn) AS current",
-                    [self._written],
-                ).fetchall()
+            raw = returning.enter_context(self.pool.begun("SELECT 1", REPLICA_SECONDS))
+            # Outside the transaction that is to come: inside it the answer could be newer than what it sees.
+            [row] = raw.execute(
+                "SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() - '0/0' >= %s AS current",
+                [self._written],
+            ).fetchall()
         except (psycopg.OperationalError, PoolTimeout) as error:
             _log.warning("the replica cannot be reached, reads go to the primary: %s", error)
             self._avoided_until = time.monotonic() + REPLICA_PAUSE_SECONDS
-            return False
-        return bool(row["current"])
+            return None
+        return raw if row["current"] else None
