@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
+_TO_BE_COPIED = frozenset({"id", "change"})
+"""Columns that are never broken into lines: somebody marks them to paste them elsewhere."""
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 # A stored text must not be able to move the cursor or change colours.
@@ -82,7 +85,9 @@ def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        drawn.add_column(heading, no_wrap=heading in _TO_BE_COPIED)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     Console().print(drawn)

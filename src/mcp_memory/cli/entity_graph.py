@@ -1,0 +1,66 @@
+"""The command that shows what lies around an entity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mcp_memory.cli.asking import SHARE
+from mcp_memory.cli.memory_rendering import memory_json, preview
+from mcp_memory.cli.output import json_option, note, print_json, say
+from mcp_memory.cli.rendering import entity_json, heading, print_relations, relation_json
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.graph_walk import MOST_DEPTH, EntityGraph
+
+
+@click.command("entity-graph")
+@click.argument("name")
+@click.option(
+    "--depth", type=click.IntRange(0, MOST_DEPTH), default=1, show_default=True, help="How many steps to go."
+)
+@click.option("--min-strength", type=SHARE, default=0.0, help="Leave out weaker relations.")
+@click.option("--memories/--no-memories", default=True, help="With what is known of each entity.")
+@json_option
+@click.pass_obj
+def entity_graph(
+    session: Session, name: str, depth: int, min_strength: float, memories: bool, as_json: bool
+) -> None:
+    """Show an entity, what it relates to, and what is known of them."""
+    walked = session.engine.walk.entity_graph(
+        name, depth=depth, min_strength=min_strength, include_memories=memories
+    )
+    if as_json:
+        print_json(_json(walked))
+    else:
+        _show(walked)
+
+
+def _json(walked: EntityGraph) -> dict[str, Any]:
+    return {
+        "center": walked.center.name,
+        "nodes": [
+            {
+                **entity_json(node.entity),
+                "depth": node.depth,
+                "memory_count": node.memory_count,
+                "memories": [memory_json(memory) for memory in node.memories],
+            }
+            for node in walked.nodes
+        ],
+        "edges": [relation_json(edge) for edge in walked.edges],
+        "truncated": walked.truncated,
+    }
+
+
+def _show(walked: EntityGraph) -> None:
+    for node in walked.nodes:
+        indent = "  " * node.depth
+        say(f"{indent}{heading(node.entity)}")
+        for memory in node.memories:
+            say(f"{indent}  • {preview(memory)}")
+        if node.memories and len(node.memories) < node.memory_count:
+            say(f"{indent}  … and {node.memory_count - len(node.memories)} more")
+    print_relations(walked.edges)
+    if walked.truncated:
+        note("There is more: the strongest relations were followed first.")

@@ -1,0 +1,222 @@
+"""Commands that tell what happened to memories, and that take it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mcp_memory.cli.asking import SHARE, ask, moment
+from mcp_memory.cli.memory_rendering import memory_json, print_memories
+from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
+from mcp_memory.cli.session import CLIENT, Session
+from mcp_memory.engine.history import MOST_LISTED, Change, DeletedMemories, Past, Purged
+from mcp_memory.errors import NotFound
+from mcp_memory.model import Event
+from mcp_memory.text.change_words import change_in_words
+from mcp_memory.text.preview import shortened
+
+SHOWN = 20
+"""How many of the memories to be deleted are shown before the question."""
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--reason", help="Why, for the history.")
+@json_option
+@click.pass_obj
+def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: bool) -> None:
+    """Keep memories out of everything from now on. `restore` brings them back; `purge` removes for good."""
+    done = [(id, session.engine.history.forget(id, reason)) for id in ids]
+    if as_json:
+        print_json([{"id": id, "forgotten": one.forgotten, "message": one.message} for id, one in done])
+    else:
+        for _, one in done:
+            (say if one.forgotten else note)(one.message)
+    missing = [id for id, one in done if not one.forgotten]
+    if missing:
+        raise NotFound(f"no memory has the id {', '.join(missing)}")
+
+
+@click.command()
+@click.argument("id")
+@click.option("--version", "number", type=int, help="Let it say again what it said in this version.")
+@json_option
+@click.pass_obj
+def restore(session: Session, id: str, number: int | None, as_json: bool) -> None:
+    """Bring back a memory that was forgotten, deleted, pruned or merged away, or an earlier version of it."""
+    topic = session.engine.history
+    memory = topic.restore(id) if number is None else topic.restore_version(id, number)
+    if as_json:
+        print_json(memory_json(memory))
+    else:
+        say(f"Restored: “{shortened(memory.content)}”")
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
+)
+@click.option("--before", type=int, help="Go on before this place.")
+@json_option
+@click.pass_obj
+def history(session: Session, id: str | None, limit: int, before: int | None, as_json: bool) -> None:
+    """What a memory said before and what happened to it; without ID, the last changes of all."""
+    if id is not None:
+        _show_past(session.engine.history.of(id), as_json)
+    else:
+        _show_changes(session.engine.history.recent(limit, before), limit, as_json)
+
+
+@click.command()
+@click.argument("change", required=False)
+@click.option("--anyone", is_flag=True, help="The last change by whomever, instead of from the command line.")
+@json_option
+@click.pass_obj
+def undo(session: Session, change: str | None, anyone: bool, as_json: bool) -> None:
+    """Take back a CHANGE that `history` shows; without one, the last made from the command line.
+
+    What is undone can be done again: undo the undoing.
+    """
+    topic = session.engine.history
+    undone = topic.undo(change) if change else topic.undo_last(by=None if anyone else CLIENT)
+    if as_json:
+        print_json(undone)
+        return
+    say(f"Undone: {undone.summary}.")
+    if undone.restored:
+        say(f"{counted(len(undone.restored), 'memory is', 'memories are')} there again.")
+    note(f"To do it again: mcp-memory undo {undone.by_act}")
+
+
+@click.command()
+@click.argument("which", metavar="ID | ENTITY")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_obj
+def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Remove a memory, or an entity with every memory about it, for good: also from history and journal."""
+    topic = session.engine.history
+    found = topic.purge(which, dry_run=True)
+    if not dry_run:
+        ask(f"Remove {_going(found)} for good? Nothing brings it back.", unless=yes)
+        found = topic.purge(which)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{'Would remove' if dry_run else 'Removed'} {_going(found)} for good.")
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--type", "types", multiple=True, help="Of this type; repeat to allow several.")
+@click.option("--before", type=moment, help="Created before this time.")
+@click.option("--below-confidence", type=SHARE, help="Those we are less sure of than this by now.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_obj
+def delete(
+    session: Session, /, ids: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool, **conditions: Any
+) -> None:
+    """Delete the memories that meet every condition. It can be undone as one change."""
+    if not ids and all(value in (None, ()) for value in conditions.values()):
+        raise click.UsageError("Say which memories: ID, --type, --before or --below-confidence.")
+    topic = session.engine.history
+    found = topic.delete(ids, **conditions, dry_run=True)
+    if not as_json:
+        print_memories(found.memories[:SHOWN], empty="No memory meets that.")
+    if found.memories and not dry_run:
+        ask(f"Delete {counted(len(found.memories), 'memory', 'memories')}?", unless=yes)
+        found = topic.delete(ids, **conditions)
+    _tell_deleted(found, as_json)
+
+
+def _show_past(past: Past, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "memory": memory_json(past.memory) if past.memory else None,
+                "versions": past.versions,
+                "events": [_event_json(event) for event in past.events],
+            }
+        )
+        return
+    say(_standing(past))
+    if past.versions:
+        table(
+            ("version", "said", "until", "because"),
+            ((one.number, shortened(one.content, 160), one.at, one.reason) for one in past.versions),
+        )
+    table(
+        ("when", "what", "by", "change"),
+        ((event.at, _in_words(event), event.client, event.act) for event in past.events),
+        empty="The journal tells nothing of it any more.",
+    )
+
+
+def _show_changes(changes: list[Change], limit: int, as_json: bool) -> None:
+    if as_json:
+        print_json(changes)
+        return
+    table(
+        ("when", "what", "by", "undo", "change"),
+        ((one.at, one.summary, one.client, _undoing(one), one.act) for one in changes),
+        empty="Nothing has happened yet.",
+    )
+    if len(changes) == limit:
+        note(f"go on with --before {changes[-1].cursor}")
+
+
+def _undoing(change: Change) -> str:
+    return "undone" if change.undone else "yes" if change.undoable else "no"
+
+
+def _standing(past: Past) -> str:
+    if past.memory is None:
+        return "This memory is gone; `mcp-memory restore` may bring it back."
+    forgotten = " (forgotten)" if past.memory.forgotten_at else ""
+    return f"Version {past.memory.version}{forgotten}: {past.memory.content}"
+
+
+def _in_words(event: Event) -> str:
+    undone = " (undone)" if event.undone_at else ""
+    return change_in_words({event.name: 1}, event.name, event.payload) + undone
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    return {
+        "event": event.name,
+        "at": event.at,
+        "client": event.client,
+        "change": event.act,
+        "payload": event.payload,
+        "undone_at": event.undone_at,
+    }
+
+
+def _going(found: Purged) -> str:
+    memories = counted(len(found.memory_ids), "memory", "memories")
+    return f"the entity {found.entity!r} and {memories}" if found.entity else memories
+
+
+def _tell_deleted(found: DeletedMemories, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "deleted": [memory.id for memory in found.memories],
+                "missing": found.missing,
+                "kept": found.kept,
+                "change": found.act,
+                "dry_run": found.dry_run,
+            }
+        )
+    elif found.memories:
+        amount = counted(len(found.memories), "memory", "memories")
+        say(f"Would delete {amount}." if found.dry_run else f"Deleted {amount}.")
+        if found.act:
+            note(f"To take it back: mcp-memory undo {found.act}")
+    if found.missing:
+        raise NotFound(f"no memory has the id {', '.join(found.missing)}")

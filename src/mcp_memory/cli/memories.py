@@ -1,0 +1,276 @@
+"""Commands that store, find and change memories."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from mcp_memory.cli.asking import SHARE, filter_options, json_object, text_or_input
+from mcp_memory.cli.memory_rendering import (
+    association_json,
+    described_json,
+    hit_json,
+    memory_json,
+    print_described,
+    print_hits,
+    print_whole,
+    stored_json,
+)
+from mcp_memory.cli.output import json_option, note, print_json, say
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.engine.memories import MOST_LISTED, Stored
+from mcp_memory.engine.recall import Mode
+from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.model import ASSOCIATION_TYPES, MEMORY_TYPES, Filter, Memory
+from mcp_memory.storage.memories import ORDERS
+from mcp_memory.text.preview import shortened
+
+MODES = click.Choice(("hybrid", "keyword", "semantic", "graph"))
+
+
+@click.command()
+@click.argument("text")
+@click.option(
+    "--type",
+    default="observation",
+    show_default=True,
+    help=f"One of {', '.join(MEMORY_TYPES)}, or a name of your own.",
+)
+@click.option("--tag", "tags", multiple=True, help="A tag; repeat for several.")
+@click.option("--about", "entity_names", multiple=True, help="An entity that it is about; repeat.")
+@click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
+@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1; follows from the type.")
+@click.option("--source", help="Where it comes from.")
+@click.option("--context", help="What it was said in connection with.")
+@click.option("--channel", help="The conversation that it comes from.")
+@click.option("--metadata", type=json_object, default="{}", help="Anything else, as a JSON object.")
+@json_option
+@click.pass_obj
+def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> None:
+    """Keep TEXT (- for standard input), unless it is known: then the memory that says it gains by it.
+
+    Prints the id of the memory.
+    """
+    stored = session.engine.memories.remember(NewMemory(content=text_or_input(text), **given))
+    if as_json:
+        print_json(stored_json(stored))
+        return
+    click.echo(stored.memory.id)
+    _tell(stored)
+
+
+@click.command()
+@click.argument("query")
+@click.option(
+    "--mode",
+    type=MODES,
+    default="hybrid",
+    show_default=True,
+    help="By words and meaning, by one of both, or along the relations of the entities it names.",
+)
+@filter_options
+@click.option("--about", help="Only about this entity; with --mode graph, where to start.")
+@click.option("--hops", type=click.IntRange(1, 5), default=1, help="How far --mode graph goes.")
+@click.option("--limit", type=click.IntRange(1, 100), help="At most so many.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@click.option("--explain", is_flag=True, help="Say of each result where it came from.")
+@json_option
+@click.pass_obj
+def recall(
+    session: Session,
+    /,
+    query: str,
+    mode: Mode,
+    about: str | None,
+    hops: int,
+    limit: int | None,
+    offset: int,
+    explain: bool,
+    as_json: bool,
+    **filters: Any,
+) -> None:
+    """Find memories, the best first. Being found keeps a memory from fading."""
+    answer = session.engine.recall.recall(
+        query,
+        mode=mode,
+        filter=Filter(**filters),
+        entity_name=about,
+        hops=hops,
+        limit=limit,
+        offset=offset,
+        explain=explain,
+    )
+    if as_json:
+        found = [hit_json(hit) for hit in answer.hits]
+        print_json({"mode": answer.mode, "memories": found, "total": answer.total})
+        return
+    print_hits(answer.hits, explain=explain)
+    if answer.mode != mode:
+        note(f"Searched by {answer.mode}")
+
+
+@click.group()
+def memories() -> None:
+    """List, show, edit, pin and unpin memories."""
+
+
+@memories.command("list")
+@filter_options
+@click.option("--about", help="Only about this entity.")
+@click.option("--pinned", is_flag=True, help="Only pinned ones.")
+@click.option("--forgotten", is_flag=True, help="Those that were forgotten, instead of the others.")
+@click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@json_option
+@click.pass_obj
+def list_(
+    session: Session,
+    /,
+    about: str | None,
+    pinned: bool,
+    forgotten: bool,
+    order: str,
+    limit: int,
+    offset: int,
+    as_json: bool,
+    **filters: Any,
+) -> None:
+    """List memories, the newest first unless another order is asked for."""
+    wanted = Filter(**filters, pinned=True if pinned else None, forgotten=forgotten)
+    topic = session.engine.memories
+    page = topic.find(wanted, about=about, order=order, limit=limit, offset=offset)
+    described = topic.describe(page.memories)
+    if as_json:
+        print_json({"memories": [described_json(one) for one in described], "total": page.total})
+        return
+    print_described(described)
+    if offset + len(described) < page.total:
+        note(f"{len(described)} of {page.total:,}; go on with --offset {offset + len(described)}")
+
+
+@memories.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@click.pass_obj
+def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
+    """Show all there is to know of memories."""
+    topic = session.engine.memories
+    found = topic.fetch(ids)
+    shown = [(one, topic.associations_of(one.memory.id)) for one in topic.describe(found)]
+    if as_json:
+        print_json(
+            [
+                {**described_json(one), "associations": [association_json(link) for link in links]}
+                for one, links in shown
+            ]
+        )
+    else:
+        for one, links in shown:
+            print_whole(one, links)
+    missing = set(ids) - {memory.id for memory in found}
+    if missing:
+        raise NotFound(f"no memory has the id {', '.join(sorted(missing))}")
+
+
+@memories.command()
+@click.argument("id")
+@click.option("--content", help="What it is to say (- for standard input).")
+@click.option("--type", help="What kind of memory it is.")
+@click.option("--tag", "tags", multiple=True, help="Its tags, in place of those it has; repeat.")
+@click.option("--no-tags", is_flag=True, help="Take all tags off.")
+@click.option("--confidence", type=SHARE, help="How sure you are, from 0 to 1.")
+@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1.")
+@click.option("--source", help="Where it comes from.")
+@click.option("--context", help="What it was said in connection with.")
+@click.option("--channel", help="The conversation that it comes from.")
+@click.option("--metadata", type=json_object, help="All of its metadata, as a JSON object.")
+@click.option("--expect-version", type=int, help="Only if the memory is still at this version.")
+@json_option
+@click.pass_obj
+def edit(
+    session: Session, /, id: str, no_tags: bool, expect_version: int | None, as_json: bool, **given: Any
+) -> None:
+    """Change a memory; what it said before stays in its history. Without an option, in your editor."""
+    changes = {name: value for name, value in given.items() if value not in (None, ())}
+    if no_tags:
+        changes["tags"] = ()
+    if "content" in changes:
+        changes["content"] = text_or_input(changes["content"])
+    topic = session.engine.memories
+    changes = changes or {"content": _edited(topic.get(id, record=False).content)}
+    changed = topic.update(id, changes, expected_version=expect_version)
+    if as_json:
+        print_json(memory_json(changed))
+    else:
+        say(f"“{shortened(changed.content)}” is at version {changed.version}.")
+
+
+@memories.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@click.pass_obj
+def pin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
+    """Keep memories from fading and from being pruned."""
+    _show_pins([session.engine.memories.pin(id) for id in ids], "Pinned", as_json)
+
+
+@memories.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@click.pass_obj
+def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
+    """Let memories fade again."""
+    _show_pins([session.engine.memories.unpin(id) for id in ids], "Not pinned any more", as_json)
+
+
+@click.command()
+@click.argument("source", metavar="ID")
+@click.argument("target", metavar="OTHER")
+@click.option(
+    "--type",
+    type=click.Choice(ASSOCIATION_TYPES),
+    default="related_to",
+    show_default=True,
+    help="What the first is to the other; one that `updates` the other supersedes it.",
+)
+@click.option("--weight", type=SHARE, default=0.5, show_default=True, help="How strongly, from 0 to 1.")
+@json_option
+@click.pass_obj
+def link(session: Session, source: str, target: str, type: str, weight: float, as_json: bool) -> None:
+    """Associate a memory with another one, so that recalling one brings up the other."""
+    topic = session.engine.memories
+    topic.associate(source, target, type, weight)
+    if as_json:
+        print_json([association_json(one) for one in topic.associations_of(source)])
+    else:
+        say(f"{source} {type} {target}")
+
+
+def _tell(stored: Stored) -> None:
+    if stored.outcome == "equal":
+        note("This is remembered already.")
+    elif stored.outcome == "merged":
+        note(f"A memory says the same, and has gained by it: “{shortened(stored.memory.content)}”")
+    for one in stored.similar:
+        note(f"Close to {one.memory.id}, “{shortened(one.memory.content)}”: {one.reason}")
+
+
+def _show_pins(changed: list[Memory], done: str, as_json: bool) -> None:
+    if as_json:
+        print_json([memory_json(memory) for memory in changed])
+    else:
+        for memory in changed:
+            say(f"{done}: “{shortened(memory.content)}”")
+
+
+def _edited(content: str) -> str:
+    text = click.edit(content) if sys.stdin.isatty() else None
+    if text is None:
+        raise Invalid("nothing was changed: say what to change, as in --content TEXT")
+    return text.strip()

@@ -1,0 +1,172 @@
+"""Memories as JSON for programs and as rows for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mcp_memory.cli.output import printable, say, table
+from mcp_memory.engine.memories import Described, Stored
+from mcp_memory.engine.recall import Hit
+from mcp_memory.model import Association, Memory
+from mcp_memory.text.preview import shortened
+
+PREVIEW = 160
+"""Characters of a memory in a table; `memories show` has all of it."""
+
+
+def memory_json(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "type": memory.type,
+        "tags": memory.tags,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "source": memory.source,
+        "context": memory.context,
+        "channel": memory.channel,
+        "metadata": memory.metadata,
+        "pinned": memory.pinned_at is not None,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "last_accessed_at": memory.accessed_at,
+        "access_count": memory.access_count,
+        "version": memory.version,
+        "superseded_by": memory.superseded_by,
+        "forgotten_at": memory.forgotten_at,
+        "forgotten_reason": memory.forgotten_reason,
+    }
+
+
+def described_json(one: Described) -> dict[str, Any]:
+    return {
+        **memory_json(one.memory),
+        "effective_confidence": one.effective_confidence,
+        "entities": one.entities,
+    }
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    found = {
+        **memory_json(hit.memory),
+        "effective_confidence": hit.effective_confidence,
+        "entities": hit.entities,
+        "score": hit.score,
+    }
+    return found if hit.explanation is None else {**found, "explanation": hit.explanation}
+
+
+def stored_json(stored: Stored) -> dict[str, Any]:
+    similar = [
+        {"id": one.memory.id, "content": one.memory.content, "similarity": one.cosine, "reason": one.reason}
+        for one in stored.similar
+    ]
+    return {
+        "outcome": stored.outcome,
+        "memory": {**memory_json(stored.memory), "entities": stored.entities},
+        "similar": similar,
+        "compared": stored.compared,
+    }
+
+
+def association_json(one: Association) -> dict[str, Any]:
+    return {"source_id": one.source_id, "target_id": one.target_id, "type": one.type, "weight": one.weight}
+
+
+def preview(memory: Memory) -> str:
+    tags = "".join(f" #{tag}" for tag in memory.tags)
+    return shortened(memory.content, PREVIEW) + tags
+
+
+def print_memories(memories: Iterable[Memory], *, empty: str = "No memories.") -> None:
+    table(
+        ("type", "memory", "created", "id"),
+        ((one.type, preview(one), one.created_at, one.id) for one in memories),
+        empty=empty,
+    )
+
+
+def print_described(found: Iterable[Described]) -> None:
+    table(
+        ("type", "memory", "about", "confidence", "created", "id"),
+        (
+            (
+                one.memory.type,
+                preview(one.memory),
+                ", ".join(one.entities),
+                one.effective_confidence,
+                one.memory.created_at,
+                one.memory.id,
+            )
+            for one in found
+        ),
+        empty="No memories.",
+    )
+
+
+def print_hits(hits: Sequence[Hit], *, explain: bool) -> None:
+    headings = ["score", "type", "memory", "about", "created", "id"]
+    rows = [
+        [
+            hit.score,
+            hit.memory.type,
+            preview(hit.memory),
+            ", ".join(hit.entities),
+            hit.memory.created_at,
+            hit.memory.id,
+        ]
+        for hit in hits
+    ]
+    if explain:
+        headings.append("why")
+        for row, hit in zip(rows, hits, strict=True):
+            row.append(reasons(hit.explanation or {}))
+    table(headings, rows, empty="Nothing found.")
+
+
+def reasons(explanation: Mapping[str, Any]) -> str:
+    """`keyword 0.8, cosine 0.61, …`: what was known, without what was not."""
+    parts = []
+    for name, value in explanation.items():
+        if isinstance(value, Mapping):
+            parts.append(f"{name} ({reasons(value)})")
+        elif value is not None and value is not False:
+            parts.append(f"{name} {printable(value)}")
+    return ", ".join(parts)
+
+
+def print_whole(one: Described, associations: Sequence[Association]) -> None:
+    """All there is to know of a memory."""
+    memory = one.memory
+    say(memory.content)
+    for name, value in _facts(one):
+        if value:
+            say(f"  {name:<16}{value}")
+    for link in associations:
+        outward = link.source_id == memory.id
+        arrow = f"{link.type} →" if outward else f"← {link.type}"
+        say(f"  {arrow:<16}{link.target_id if outward else link.source_id} ({link.weight:.2f})")
+
+
+def _facts(one: Described) -> list[tuple[str, str]]:
+    memory = one.memory
+    used = f"{memory.access_count} times, last {printable(memory.accessed_at)}" if memory.access_count else ""
+    return [
+        ("id", memory.id),
+        ("type", memory.type + (", pinned" if memory.pinned_at else "")),
+        ("about", ", ".join(one.entities)),
+        ("tags", ", ".join(memory.tags)),
+        ("confidence", f"{one.effective_confidence:.2f} (stored: {memory.confidence:.2f})"),
+        ("importance", f"{memory.importance:.2f}"),
+        ("source", memory.source or ""),
+        ("context", memory.context or ""),
+        ("channel", memory.channel or ""),
+        ("metadata", json.dumps(memory.metadata, ensure_ascii=False) if memory.metadata else ""),
+        ("created", printable(memory.created_at)),
+        ("changed", printable(memory.updated_at) if memory.updated_at != memory.created_at else ""),
+        ("used", used),
+        ("version", str(memory.version) if memory.version > 1 else ""),
+        ("superseded", f"by {memory.superseded_by}" if memory.superseded_by else ""),
+    ]

@@ -1,0 +1,70 @@
+"""The command that says what the memory is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mcp_memory.cli.output import json_option, plain, print_json, table
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.analytics import PERIODS, Overview, Period
+
+
+@click.command()
+@click.option("--growth", type=click.Choice(PERIODS), help="Also how many were added in each period.")
+@click.option("--tags", is_flag=True, help="Also how often each tag is used.")
+@click.option("--confidence", is_flag=True, help="Also of how many we are how sure by now.")
+@json_option
+@click.pass_obj
+def stats(session: Session, growth: Period | None, tags: bool, confidence: bool, as_json: bool) -> None:
+    """What is remembered, in numbers."""
+    topic = session.engine.analytics
+    overview = topic.overview()
+    parts: dict[str, list[dict[str, Any]]] = {}
+    if growth:
+        parts["growth"] = [
+            {"start": one.start.isoformat(), "added": one.added, "total": one.total}
+            for one in topic.growth(growth)
+        ]
+    if tags:
+        parts["tags"] = [{"tag": tag, "memories": count} for tag, count in topic.tags().items()]
+    if confidence:
+        parts["confidence"] = [
+            {"from": one.low, "to": one.high, "memories": one.count} for one in topic.confidence()
+        ]
+    if as_json:
+        print_json({**_totals(overview), **parts})
+        return
+    _show(overview)
+    for name, rows in parts.items():
+        table([*rows[0]] if rows else [name], ([*row.values()] for row in rows), empty=f"No {name}.")
+
+
+def _totals(overview: Overview) -> dict[str, Any]:
+    shown: dict[str, Any] = plain(overview)
+    return {**shown.pop("stats"), **shown}
+
+
+def _show(overview: Overview) -> None:
+    stats = overview.stats
+    table(
+        ("what", "value"),
+        (
+            ("memories", f"{stats.total_memories:,}"),
+            ("entities", f"{stats.total_entities:,}"),
+            ("relations", f"{stats.total_relations:,}"),
+            ("associations", f"{overview.total_associations:,}"),
+            ("reflections", f"{overview.total_reflections:,}"),
+            ("tags", f"{overview.total_tags:,}"),
+            ("pinned", f"{overview.pinned_memories:,}"),
+            ("superseded", f"{overview.superseded_memories:,}"),
+            ("forgotten", f"{overview.forgotten_memories:,}"),
+            ("average confidence", stats.average_confidence),
+            ("of low confidence", f"{stats.low_confidence_count:,}"),
+            ("oldest", stats.oldest_memory),
+            ("newest", stats.newest_memory),
+            ("vectors to be made", f"{overview.pending_vectors:,}"),
+        ),
+    )
+    table(("type", "memories"), stats.memories_by_type.items(), empty="No memories.")
