@@ -8,6 +8,7 @@ What it stores goes to a space of its own and is deleted at the end: nobody's me
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 SPACE = "demonstration"
@@ -28,6 +29,10 @@ FACTS = [
 QUESTIONS = {"Who looks after the garden?": "Rosa", "which programming language for payments": "Payments"}
 
 
+class Failed(Exception):
+    """Something did not work; the message is for people."""
+
+
 def program() -> str:
     """The command beside the Python that runs this."""
     return str(Path(sys.executable).with_name("mcp-memory.exe" if os.name == "nt" else "mcp-memory"))
@@ -38,15 +43,21 @@ async def server(database: list[str]) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
         command=program(), args=[*database, "--space", SPACE], env=dict(os.environ)
     )
-    with open(os.devnull, "w") as nowhere:
-        async with Client(stdio_client(parameters, errlog=nowhere), read_timeout_seconds=PATIENCE) as client:
-            yield client
+    with tempfile.TemporaryFile("w+") as said:
+        try:
+            transport = stdio_client(parameters, errlog=said)
+            async with Client(transport, read_timeout_seconds=PATIENCE) as client:
+                yield client
+        except* (MCPError, OSError) as failures:
+            said.seek(0)
+            reasons = said.read().strip() or "; ".join(map(str, failures.exceptions))
+            raise Failed(f"the server failed: {reasons}") from None
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     if result.is_error or not isinstance(result.structured_content, dict):
-        raise SystemExit(f"{tool} failed: {result.content}")
+        raise Failed(f"{tool} failed: {getattr(result.content[0], 'text', result.content)}")
     return result.structured_content
 
 
@@ -78,12 +89,20 @@ async def ask(client: Client) -> None:
         print(f"asked: {question} -> {', '.join(found) or 'nothing'} ({answer['mode']}, {took:.0f} ms)")
         # Without a model only words are compared, and the first question shares none with its answer.
         if found != [expected] and not answer["mode"].startswith("keyword"):
-            raise SystemExit(f"expected {expected}: something is wrong, run `mcp-memory doctor`")
+            raise Failed(f"expected {expected}: something is wrong, run `mcp-memory doctor`")
+
+
+def _first(failures: BaseExceptionGroup[Failed]) -> str:
+    inner = failures.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else str(inner)
 
 
 def main() -> None:
     database = ["--database", sys.argv[1]] if len(sys.argv) > 1 else []
-    anyio.run(show, database)
+    try:
+        anyio.run(show, database)
+    except* Failed as failures:
+        sys.exit(_first(failures))
     print("\nIt works. To give an assistant this memory, add to its MCP settings:\n")
     entry = {"command": program(), **({"args": database} if database else {})}
     print(json.dumps({"mcpServers": {"memory": entry}}, indent=2))
