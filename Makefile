@@ -40,5 +40,8 @@ fix: setup ## Repair what a program can repair
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+eval: setup ## How well recall finds what answers a question; FOLDER=… for other data
+	$(BIN)/python bench/eval.py $(FOLDER)
+
 clean: ## Remove what was made
 	rm -rf $(VENV) .tools dist build

@@ -47,7 +47,7 @@ def assert_sound(path: Path) -> None:
         assert connection.run("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
         assert connection.run("PRAGMA foreign_key_check") == []
         for owner in ("memory", "entity"):
-            connection.run(f"SELECT count(*) AS n FROM {owner}_words WHERE {owner}_words MATCH 'fact'")
+            connection.run(f"SELECT count(*) AS n FROM {owner}_words_1 WHERE {owner}_words_1 MATCH 'fact'")
     database.close()
 
 

@@ -1,9 +1,8 @@
 """What speaks for each memory that a query may mean: its words, its meaning, its surroundings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import pairwise
 
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.model import Filter
@@ -49,7 +48,7 @@ class Evidence:
         return self._in_company(weighted(self.keyword, semantic, keyword_weight))
 
     def _in_company(self, scores: Mapping[int, float]) -> dict[int, float]:
-        return shared_with_neighbours(scores, _said_together(sorted(scores), self.standing))
+        return shared_with_neighbours(scores, _said_together(scores, self.standing))
 
 
 def gather(
@@ -88,10 +87,12 @@ def _cosines(tx: Transaction, meaning: Meaning, seqs: Sequence[int]) -> dict[int
     return dict(zip(vectors, map(float, cosines), strict=True))
 
 
-def _said_together(seqs: Sequence[int], standing: Mapping[int, Standing]) -> Iterator[tuple[int, int]]:
-    """Pairs stored one right after the other, in one channel, on one occasion."""
-    for a, b in pairwise(seqs):
-        if b == a + 1 and a in standing and b in standing:
-            one, other = standing[a], standing[b]
-            if one.channel == other.channel and abs(other.created_at - one.created_at) <= ONE_OCCASION:
-                yield a, b
+def _said_together(seqs: Iterable[int], standing: Mapping[int, Standing]) -> Iterator[tuple[int, int]]:
+    """Those stored one right after the other, in one channel, on one occasion."""
+    present = set(seqs)
+    for seq in present & standing.keys():
+        previous = standing[seq].previous_seq
+        if previous in present and previous in standing:
+            before, after = standing[previous], standing[seq]
+            if before.channel == after.channel and after.created_at - before.created_at <= ONE_OCCASION:
+                yield previous, seq

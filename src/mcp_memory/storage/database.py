@@ -53,7 +53,7 @@ class Words(Protocol):
     def put(self, connection: Connection, owner: Owner, rows: Sequence["WordRow"]) -> None:
         """Index these, in place of whatever was indexed for them before."""
 
-    def remove(self, connection: Connection, owner: Owner, seqs: Sequence[int]) -> None: ...
+    def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None: ...
 
     def matching(
         self,

@@ -89,7 +89,7 @@ class Deriving:
     def _drop(self, owner: Owner, gone: list[int]) -> None:
         if not gone:
             return
-        self._scope.database.words.remove(self._scope.connection, owner, gone)
+        self._scope.database.words.remove(self._scope.connection, owner, self._scope.space_id, gone)
         self._remove_vectors(owner, gone)
         self._scope.change_many("remove_pending", ({"owner": owner, "seq": seq} for seq in gone))
 

@@ -38,6 +38,8 @@ class Standing:
     importance: float
     effective_confidence: float
     superseded: bool
+    previous_seq: int | None
+    """The memory stored right before it in its space."""
 
 
 def standing_of(row: Row) -> Standing:
@@ -48,6 +50,7 @@ def standing_of(row: Row) -> Standing:
         # Above what was stored only when two clocks disagree.
         min(1.0, row["effective_confidence"]),
         row["superseded_at"] is not None,
+        row["previous_seq"],
     )
 
 

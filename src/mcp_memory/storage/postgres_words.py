@@ -35,7 +35,7 @@ class PostgresWords:
         come = [{"space_id": row.space_id, "token_count": _token_count(row)} for row in rows]
         _count(connection, owner, come, gone)
 
-    def remove(self, connection: Connection, owner: Owner, seqs: Sequence[int]) -> None:
+    def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
         _count(connection, owner, [], _removed(connection, owner, seqs))
 
     def matching(
@@ -116,7 +116,7 @@ def _quoted(word: str) -> str:
 
 
 def _token_count(row: WordRow) -> int:
-    return len(row.body) + len(row.extra) + 1  # the space, as on SQLite
+    return len(row.body) + len(row.extra)
 
 
 def _removed(connection: Connection, owner: Owner, seqs: Sequence[int]) -> list[Row]:

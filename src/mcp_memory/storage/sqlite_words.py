@@ -1,4 +1,9 @@
-"""Full text on SQLite: FTS5 over words that were cut before they came here."""
+"""Full text on SQLite: FTS5 over words that were cut before they came here.
+
+Each space has an index of its own. How rare a word is, which is what a match is worth, then follows from
+the space alone: a name that stands in every memory of a project tells little there, however rare it is in
+the rest of the file. A space's index begins to exist with its first row.
+"""
 
 from collections.abc import Sequence
 
@@ -11,24 +16,24 @@ EXTRA_WEIGHT = 0.5
 
 class SqliteWords:
     def put(self, connection: Connection, owner: Owner, rows: Sequence[WordRow]) -> None:
-        connection.change_many(
-            f"INSERT OR REPLACE INTO {owner}_words (rowid, space, body, extra)"
-            " VALUES (:seq, :space, :body, :extra)",
-            [
-                {
-                    "seq": row.seq,
-                    "space": f"s{row.space_id}",
-                    "body": " ".join(row.body),
-                    "extra": " ".join(row.extra),
-                }
-                for row in rows
-            ],
-        )
+        for space_id in dict.fromkeys(row.space_id for row in rows):
+            index = index_of(owner, space_id)
+            connection.change(
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS {index}"
+                " USING fts5 (body, extra, content = '', contentless_delete = 1, tokenize = 'ascii')"
+            )
+            connection.change_many(
+                f"INSERT OR REPLACE INTO {index} (rowid, body, extra) VALUES (:seq, :body, :extra)",
+                [
+                    {"seq": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)}
+                    for row in rows
+                    if row.space_id == space_id
+                ],
+            )
 
-    def remove(self, connection: Connection, owner: Owner, seqs: Sequence[int]) -> None:
-        connection.change_many(
-            f"DELETE FROM {owner}_words WHERE rowid = :seq", [{"seq": seq} for seq in seqs]
-        )
+    def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
+        if _exists(connection, index := index_of(owner, space_id)):
+            connection.change_many(f"DELETE FROM {index} WHERE rowid = :seq", [{"seq": seq} for seq in seqs])
 
     def matching(
         self,
@@ -39,20 +44,28 @@ class SqliteWords:
         allowed: Allowed,
         limit: int,
     ) -> list[tuple[int, float]]:
-        if not terms:
+        index = index_of(owner, space_id)
+        if not terms or not _exists(connection, index):
             return []
         # bm25 is negative in FTS5, the better the lower.
         found = connection.run(
-            f"SELECT w.rowid AS seq, -bm25({owner}_words, 0, 1, {EXTRA_WEIGHT}) AS score"
-            f"  FROM {owner}_words w JOIN {owner} o ON o.seq = w.rowid"
-            f" WHERE {owner}_words MATCH :match AND {allowed.condition}"
+            f"SELECT w.rowid AS seq, -bm25({index}, 1, {EXTRA_WEIGHT}) AS score"
+            f"  FROM {index} w JOIN {owner} o ON o.seq = w.rowid"
+            f" WHERE {index} MATCH :match AND {allowed.condition}"
             "  ORDER BY score DESC, w.rowid LIMIT :limit",
-            {"match": _match(terms, space_id), "limit": limit, **allowed.params},
+            {"match": _any(terms), "limit": limit, **allowed.params},
         )
         return [(row["seq"], row["score"]) for row in found]
 
 
-def _match(terms: Sequence[str], space_id: int) -> str:
+def index_of(owner: Owner, space_id: int) -> str:
+    return f"{owner}_words_{space_id:d}"
+
+
+def _exists(connection: Connection, index: str) -> bool:
+    return bool(connection.run("SELECT 1 FROM pragma_table_info(:index) LIMIT 1", {"index": index}))
+
+
+def _any(terms: Sequence[str]) -> str:
     """Quoted, so that no word can be read as an operator."""
-    any_term = " OR ".join(f'"{term}"' for term in terms)
-    return f'space : "s{space_id}" AND {{body extra}} : ({any_term})'
+    return " OR ".join(f'"{term}"' for term in terms)

@@ -207,17 +207,7 @@ CREATE TABLE pending (
 ) WITHOUT ROWID;
 CREATE INDEX pending_space ON pending (space_id, owner, seq);
 
--- Fed with words that text/words.py has already cut, folded and stemmed: the same
--- words on both engines. `space` holds one token, so a search stays inside its space.
-CREATE VIRTUAL TABLE memory_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-CREATE VIRTUAL TABLE entity_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-CREATE VIRTUAL TABLE reflection_words USING fts5 (
-    space, body, extra, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
+-- Words are in tables of their own, one for each space: sqlite_words.py makes them.
 
 CREATE TABLE entity_access (
     entity_seq   INTEGER PRIMARY KEY REFERENCES entity (seq) ON DELETE CASCADE,

@@ -47,7 +47,10 @@ SELECT COALESCE(max(number), 0) AS count FROM memory_version
 
 -- standing_of_memories --
 -- What ranking needs to know of candidates, without reading what they say.
-SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence
+SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence,
+       (SELECT p.seq FROM memory p
+         WHERE p.space_id = o.space_id AND (p.created_at, p.seq) < (o.created_at, o.seq)
+         ORDER BY p.created_at DESC, p.seq DESC LIMIT 1) AS previous_seq
   FROM memory o WHERE o.seq IN ({keys}) AND {where}
 
 -- memories_about --
