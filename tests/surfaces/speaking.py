@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent, Tool
 
@@ -46,7 +47,13 @@ class Conversation:
 
 
 @contextmanager
-def conversation(folder: Path, *flags: str, mode: str = "auto", **environment: str) -> Iterator[Conversation]:
+def conversation(
+    folder: Path,
+    *flags: str,
+    mode: str = "auto",
+    hears: MessageHandlerFnT | None = None,
+    **environment: str,
+) -> Iterator[Conversation]:
     """A server on a database in the folder, with these flags, and a client that is connected to it."""
     parameters = StdioServerParameters(
         command=sys.executable,
@@ -55,7 +62,12 @@ def conversation(folder: Path, *flags: str, mode: str = "auto", **environment: s
         cwd=folder,
     )
     with start_blocking_portal() as portal, (folder / "stderr").open("a") as stderr:
-        client = Client(stdio_client(parameters, errlog=stderr), mode=mode, read_timeout_seconds=PATIENCE)
+        client = Client(
+            stdio_client(parameters, errlog=stderr),
+            mode=mode,
+            message_handler=hears,
+            read_timeout_seconds=PATIENCE,
+        )
         connection = portal.wrap_async_context_manager(client)
         connection.__enter__()
         try:

@@ -7,6 +7,7 @@ from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.chores import Chores
 from mcp_memory.engine.context import Context
+from mcp_memory.engine.digest import Digest
 from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
@@ -47,6 +48,10 @@ class Engine:
     @cached_property
     def chores(self) -> Chores:
         return Chores(self._context)
+
+    @cached_property
+    def digest(self) -> Digest:
+        return Digest(self._context)
 
     @cached_property
     def graph(self) -> KnowledgeGraph:

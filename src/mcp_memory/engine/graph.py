@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
+from mcp_memory.engine.drafts import checked_metadata
 from mcp_memory.engine.observing import mention, observe, release
 from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
 from mcp_memory.model import GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
@@ -34,6 +35,13 @@ class NewEntity:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     status: str | None = None
     same_type: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MadeEntity:
+    node: Node
+    new: bool
+    """False: it was there, and has been filled in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +113,15 @@ class KnowledgeGraph(Topic):
             return tx.entities.nodes(
                 tx.entities.fetch([entity.seq]).get(entity.seq, entity) for entity in entities
             )
+
+    def create_entity(self, wanted: NewEntity) -> MadeEntity:
+        """Have one entity there, merged with what was known of it."""
+        self._check_entity(wanted)
+        with self._context.writing() as tx:
+            known = _match(tx, wanted)
+            entity = self._put_entity(tx, wanted)
+            [node] = tx.entities.nodes([tx.entities.get_seq(entity.seq)])
+            return MadeEntity(node, new=known is None)
 
     def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
         """Connect entities. Each relation stands for itself: a good one is kept though another is not."""
@@ -292,6 +309,12 @@ class KnowledgeGraph(Topic):
             found = tx.entities.holding(query) if query.strip() else []
             return _page(tx, [entity for entity in found if entity.seq > after], limit, len(found))
 
+    def names_beginning(self, beginning: str, *, limit: int) -> list[str]:
+        """Names of entities that begin so, whatever their case, in order."""
+        storable(beginning, "the name")
+        with self._context.reading() as tx:
+            return tx.entities.names_beginning(beginning, limit)
+
     def read(self, *, limit: int, after: int = 0) -> Page:
         """The graph in stored order, a page at a time; a relation comes with the later of its two ends."""
         with self._context.reading() as tx:
@@ -309,6 +332,9 @@ class KnowledgeGraph(Topic):
             checked_text(wanted.type, f"the type of {wanted.name!r}", most=limits.name_length)
         if wanted.description is not None:
             storable(wanted.description, f"the description of {wanted.name!r}")
+        if wanted.status is not None:
+            checked_text(wanted.status, f"the status of {wanted.name!r}", most=limits.name_length)
+        checked_metadata(wanted.metadata, limits)
         self._check_observations(wanted.name, wanted.observations)
 
     def _check_observations(self, name: str, texts: Sequence[str]) -> None:
@@ -389,7 +415,7 @@ class KnowledgeGraph(Topic):
         tx.journal.record("memory_updated", old.id, id=old.id, changes={"superseded_by": by})
 
     def _put_relation(self, tx: Transaction, wanted: NewRelation) -> RelationOutcome:
-        ends = [tx.entities.find_named(name) for name in (wanted.source, wanted.target)]
+        ends = [tx.entities.find_one(name) for name in (wanted.source, wanted.target)]
         if wanted.make_ends:
             ends = [
                 end or mention(tx, name, self._context.new_id)

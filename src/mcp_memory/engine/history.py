@@ -107,6 +107,14 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.after(seq, limit)
 
+    def entities_touched(self, after: int) -> list[str]:
+        """The names of entities that the events after this one speak of."""
+        names: dict[str, None] = {}
+        for event in self.events_after(after):
+            spoken = ("name",) if event.name.startswith(("entity", "observations")) else ("source", "target")
+            names |= dict.fromkeys(str(event.payload[key]) for key in spoken if key in event.payload)
+        return list(names)
+
     def last_seq(self) -> int:
         """The number of the newest event."""
         with self._context.reading() as tx:

@@ -108,6 +108,16 @@ class Entities:
         )
         return [entity_of(row) for row in found]
 
+    def names_beginning(self, beginning: str, limit: int) -> list[str]:
+        lowered = beginning.lower()
+        found = self._scope.run(
+            "names_beginning",
+            slots={"lower": "lower" if lowered.isascii() else "lowered"},
+            beginning=f"{lowered.translate(_LIKE_SPECIALS)}%",
+            limit=limit,
+        )
+        return [row["name"] for row in found]
+
     def count(self) -> int:
         return self._scope.count("count_entities")
 

@@ -6,7 +6,9 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, unquote
 
 import anyio
 import anyio.to_thread
@@ -16,9 +18,9 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from mcp_memory import __version__
-from mcp_memory.errors import Forbidden, MemoryServerError
+from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights
-from mcp_memory.server.mcp.tools import Resource, Tool, ToolSet
+from mcp_memory.server.mcp.tools import Prompt, Resource, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, Watchers
 from mcp_memory.server.visitor import visitor_of
 
@@ -47,6 +49,10 @@ class Desk:
         self._resources: dict[str, Resource] = {
             resource.uri: resource for set in self.sets for resource in set.resources
         }
+        self._templates = [template for set in self.sets for template in set.templates]
+        self._prompts: dict[str, Prompt] = {
+            prompt.name: prompt for set in self.sets for prompt in set.prompts
+        }
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
@@ -58,11 +64,12 @@ class Desk:
         tool, tool_set = self._tools[params.name]
         if not tool.only_reads and self._rights(context) == "read":
             return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
-        result = await self._in_thread(
-            lambda: self._run(tool, tool_set, self._caller(context), params.arguments or {})
-        )
-        if not tool.only_reads and not result.is_error:
-            for uri in self._resources:
+        caller = self._caller(context)
+        watched = not tool.only_reads and self.watchers.anyone
+        before = await self._in_thread(lambda: self._last_event(caller)) if watched and self._templates else 0
+        result = await self._in_thread(lambda: self._run(tool, tool_set, caller, params.arguments or {}))
+        if watched and not result.is_error:
+            for uri in await self._in_thread(lambda: self._changed(before, caller)):
                 await self.watchers.changed(uri)
         return result
 
@@ -71,16 +78,91 @@ class Desk:
             resources=[resource.listed() for resource in self._resources.values()]
         )
 
+    async def list_templates(self, context: Context, params: object) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[template.listed() for template in self._templates]
+        )
+
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        if uri not in self._resources:
-            raise MCPError(types.INVALID_PARAMS, f"Resource {uri} not found", {"uri": uri})
-        resource, caller = self._resources[uri], self._caller(context)
-        text = await self._in_thread(lambda: self._read(resource, caller))
-        contents = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
+        mime_type, read = self._reader(uri)
+        text = await self._in_thread(lambda: self._asked(read, self._caller(context)))
+        contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(self, context: Context, params: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[prompt.listed() for prompt in self._prompts.values()])
+
+    async def get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        prompt = self._prompts.get(params.name)
+        if prompt is None:
+            raise MCPError(types.INVALID_PARAMS, f"Prompt {params.name} not found")
+        given = params.arguments or {}
+        missing = [item.name for item in prompt.arguments if item.required and not given.get(item.name)]
+        if missing:
+            raise MCPError(types.INVALID_PARAMS, f"{prompt.name} needs {', '.join(missing)}")
+        text = await self._in_thread(
+            lambda: self._asked(lambda engine: prompt.render(engine, given), self._caller(context))
+        )
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        complete = self._completer(params.ref, params.argument.name)
+        values: Sequence[str] = ()
+        if complete is not None:
+            values = await self._in_thread(
+                lambda: self._asked(
+                    lambda engine: complete(engine, params.argument.value), self._caller(context)
+                )
+            )
+        return types.CompleteResult(completion=types.Completion(values=list(values)))
+
+    def _reader(self, uri: str) -> tuple[str, Callable[[Engine], str]]:
+        if resource := self._resources.get(uri):
+            return resource.mime_type, resource.read
+        for template in self._templates:
+            if uri.startswith(template.prefix) and (name := unquote(uri.removeprefix(template.prefix))):
+                return template.mime_type, partial(_read_named, template, name)
+        raise MCPError(types.INVALID_PARAMS, f"Resource {uri} not found", {"uri": uri})
+
+    def _completer(
+        self, reference: types.ResourceTemplateReference | types.PromptReference, argument: str
+    ) -> Callable[[Engine, str], Sequence[str]] | None:
+        if isinstance(reference, types.PromptReference):
+            prompt = self._prompts.get(reference.name)
+            arguments = prompt.arguments if prompt else ()
+            return next((item.complete for item in arguments if item.name == argument), None)
+        matching = (item for item in self._templates if item.uri_template == reference.uri)
+        return next((item.complete for item in matching if item.variable == argument), None)
+
+    def _last_event(self, caller: Caller) -> int:
+        return self._asked(lambda engine: engine.history.last_seq(), caller)
+
+    def _changed(self, after: int, caller: Caller) -> list[str]:
+        """Every resource that a call may have changed: the fixed ones, and those of entities it touched."""
+        names = (
+            self._asked(lambda engine: engine.history.entities_touched(after), caller)
+            if self._templates
+            else ()
+        )
+        of_entities = [
+            template.prefix + quote(name, safe="") for template in self._templates for name in names
+        ]
+        return [*self._resources, *of_entities]
+
+    def _asked(self, ask: Callable[[Engine], T], caller: Caller) -> T:
+        """What the engine answers; a refusal becomes an error of the protocol."""
+        try:
+            return ask(self.engine().acting_for(caller))
+        except NotFound as error:
+            raise MCPError(types.INVALID_PARAMS, str(error), {"code": error.code}) from error
+        except MemoryServerError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 
     def _run(
         self, tool: Tool, tool_set: ToolSet, caller: Caller, arguments: dict[str, Any]
@@ -94,12 +176,6 @@ class Desk:
             return tool_set.refuse(
                 MemoryServerError(f"{tool.name} failed inside the server; its log says why")
             )
-
-    def _read(self, resource: Resource, caller: Caller) -> str:
-        try:
-            return resource.read(self.engine().acting_for(caller))
-        except MemoryServerError as error:
-            raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 
     def _caller(self, context: Context) -> Caller:
         greeting = context.session.client_params
@@ -123,14 +199,18 @@ def build(
 ) -> Server[None]:
     """A server with the tools of all sets. The engine is asked for at the first call, not before."""
     desk = Desk(sets, engine, workers, space)
-    resources: dict[str, Any] = {}
+    offers: dict[str, Any] = {}
     if any(tool_set.resources for tool_set in sets):
-        resources = {
+        offers |= {
             "on_list_resources": desk.list_resources,
             "on_read_resource": desk.read_resource,
             "on_subscribe_resource": desk.watchers.subscribe,
             "on_unsubscribe_resource": desk.watchers.unsubscribe,
         }
+    if any(tool_set.templates for tool_set in sets):
+        offers |= {"on_list_resource_templates": desk.list_templates, "on_completion": desk.complete}
+    if any(tool_set.prompts for tool_set in sets):
+        offers |= {"on_list_prompts": desk.list_prompts, "on_get_prompt": desk.get_prompt}
     return Server(
         sets[0].server_name,
         version=__version__,
@@ -139,7 +219,7 @@ def build(
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
         on_subscriptions_listen=desk.watchers.listen,
-        **resources,
+        **offers,
     )
 
 
@@ -148,6 +228,10 @@ def greeting(server: Server[Any]) -> InitializationOptions:
     return server.create_initialization_options(
         NotificationOptions(resources_changed=True, tools_changed=True)
     )
+
+
+def _read_named(template: Template, name: str, engine: Engine) -> str:
+    return template.read(engine, name)
 
 
 @asynccontextmanager

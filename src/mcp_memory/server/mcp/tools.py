@@ -88,6 +88,65 @@ class Resource:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """Resources of one kind, one for each name there is."""
+
+    prefix: str
+    """What comes before the name in its address; the name is percent-encoded."""
+    variable: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    read: Callable[[Engine, str], str]
+    complete: Callable[[Engine, str], Sequence[str]]
+    """Names that begin with this."""
+
+    @property
+    def uri_template(self) -> str:
+        return f"{self.prefix}{{{self.variable}}}"
+
+    def listed(self) -> types.ResourceTemplate:
+        return types.ResourceTemplate(
+            uri_template=self.uri_template,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            mime_type=self.mime_type,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptArgument:
+    name: str
+    description: str
+    required: bool = False
+    complete: Callable[[Engine, str], Sequence[str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """Words that a person may put before an assistant."""
+
+    name: str
+    title: str
+    description: str
+    arguments: Sequence[PromptArgument] = ()
+    render: Callable[[Engine, Mapping[str, str]], str]
+
+    def listed(self) -> types.Prompt:
+        return types.Prompt(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            arguments=[
+                types.PromptArgument(name=item.name, description=item.description, required=item.required)
+                for item in self.arguments
+            ],
+        )
+
+
 def refusal(error: MemoryServerError) -> types.CallToolResult:
     """The failure as text only.
 
@@ -114,6 +173,8 @@ class ToolSet:
     name: str
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
+    templates: Sequence[Template] = ()
+    prompts: Sequence[Prompt] = ()
     instructions: str | None = None
     """For the model, once per session: what this memory is good for."""
     server_name: str = "mcp-memory"

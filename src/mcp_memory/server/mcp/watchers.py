@@ -1,6 +1,7 @@
 """Tells clients that a resource they watch has changed, in either era of the protocol."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +9,7 @@ import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ServerEvent
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +25,38 @@ class _Watcher:
     uris: set[str] = field(default_factory=set)
 
 
+class _Bus(InMemorySubscriptionBus):
+    """Knows how many listen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener_count = 0
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        unsubscribe = super().subscribe(listener)
+        self.listener_count += 1
+        gone = False
+
+        def leave() -> None:
+            nonlocal gone
+            self.listener_count -= not gone
+            gone = True
+            unsubscribe()
+
+        return leave
+
+
 class Watchers:
     """Clients of the handshake era subscribe; newer ones listen."""
 
     def __init__(self) -> None:
         self._subscribed: dict[int, _Watcher] = {}
-        self._bus = InMemorySubscriptionBus()
+        self._bus = _Bus()
         self.listen = ListenHandler(self._bus)
+
+    @property
+    def anyone(self) -> bool:
+        return bool(self._subscribed) or self._bus.listener_count > 0
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         # What the client greeted us with is one object for the whole connection, and so names it.

@@ -72,3 +72,7 @@ SELECT em.entity_seq, avg(CASE WHEN m.kind = 'metadata' THEN 1.0 ELSE 0.0 END) A
 -- count_observations --
 SELECT count(*) AS count FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
  WHERE em.space_id = :space_id AND m.forgotten_at IS NULL
+
+-- names_beginning --
+SELECT DISTINCT o.name FROM entity o
+ WHERE o.space_id = :space_id AND {lower}(o.name) LIKE :beginning ESCAPE '\' ORDER BY o.name LIMIT :limit
