@@ -154,6 +154,7 @@ def _show_past(past: Past, as_json: bool) -> None:
         ("when", "what", "by", "change"),
         ((event.at, _in_words(event), event.client, event.act) for event in past.events),
         empty="The journal tells nothing of it any more.",
+        ids_under="what",
     )
 
 
@@ -165,6 +166,7 @@ def _show_changes(changes: list[Change], limit: int, as_json: bool) -> None:
         ("when", "what", "by", "undo", "change"),
         ((one.at, one.summary, one.client, _undoing(one), one.act) for one in changes),
         empty="Nothing has happened yet.",
+        ids_under="what",
     )
     if len(changes) == limit:
         note(f"go on with --before {changes[-1].cursor}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from mcp_memory.cli.output import printable, say, table
@@ -80,50 +81,55 @@ def preview(memory: Memory) -> str:
     return shortened(memory.content, PREVIEW) + tags
 
 
+def day(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d")
+
+
 def print_memories(memories: Iterable[Memory], *, empty: str = "No memories.") -> None:
     table(
         ("type", "memory", "created", "id"),
-        ((one.type, preview(one), one.created_at, one.id) for one in memories),
+        ((one.type, preview(one), day(one.created_at), one.id) for one in memories),
         empty=empty,
+        ids_under="memory",
     )
 
 
 def print_described(found: Iterable[Described]) -> None:
     table(
-        ("type", "memory", "about", "confidence", "created", "id"),
+        ("type", "memory", "about", "sure", "created", "id"),
         (
             (
                 one.memory.type,
                 preview(one.memory),
                 ", ".join(one.entities),
                 one.effective_confidence,
-                one.memory.created_at,
+                day(one.memory.created_at),
                 one.memory.id,
             )
             for one in found
         ),
         empty="No memories.",
+        ids_under="memory",
     )
 
 
 def print_hits(hits: Sequence[Hit], *, explain: bool) -> None:
-    headings = ["score", "type", "memory", "about", "created", "id"]
-    rows = [
-        [
-            hit.score,
-            hit.memory.type,
-            preview(hit.memory),
-            ", ".join(hit.entities),
-            hit.memory.created_at,
-            hit.memory.id,
-        ]
-        for hit in hits
-    ]
-    if explain:
-        headings.append("why")
-        for row, hit in zip(rows, hits, strict=True):
-            row.append(reasons(hit.explanation or {}))
-    table(headings, rows, empty="Nothing found.")
+    table(
+        ("score", "type", "memory", "about", "created", "id"),
+        (
+            (
+                hit.score,
+                hit.memory.type,
+                preview(hit.memory) + (f"\n({reasons(hit.explanation or {})})" if explain else ""),
+                ", ".join(hit.entities),
+                day(hit.memory.created_at),
+                hit.memory.id,
+            )
+            for hit in hits
+        ),
+        empty="Nothing found.",
+        ids_under="memory",
+    )
 
 
 def reasons(explanation: Mapping[str, Any]) -> str:

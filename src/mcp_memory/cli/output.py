@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-_TO_BE_COPIED = frozenset({"id", "change"})
-"""Columns that are never broken into lines: somebody marks them to paste them elsewhere."""
+ID_LENGTH = 36
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -68,26 +67,37 @@ def note(text: str) -> None:
     click.echo(printable(text), err=True)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "Nothing.") -> None:
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    empty: str = "Nothing.",
+    ids_under: str | None = None,
+) -> None:
+    """On a terminal the last column, if it holds ids, goes under another one and leaves room to read."""
     shown = [[printable(cell) for cell in row] for row in rows]
     if not shown:
         note(empty)
     elif sys.stdout.isatty():
-        _rich_table(headings, shown)
+        _rich_table(headings, shown, ids_under)
     else:
         for row in (headings, *shown):
             click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
 
 
-def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]], ids_under: str | None) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    if ids_under is not None:
+        place = headings.index(ids_under)
+        headings = headings[:-1]
+        rows = [[*row[:place], f"{row[place]}\n{row[-1]}", *row[place + 1 : -1]] for row in rows]
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
-        drawn.add_column(heading, no_wrap=heading in _TO_BE_COPIED)
+        drawn.add_column(heading, min_width=ID_LENGTH if heading == ids_under else None)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     Console().print(drawn)

@@ -108,6 +108,7 @@ def _show_pruned(pruned: Pruned) -> None:
             for memory, confidence in list(zip(pruned.memories, pruned.confidences, strict=True))[:SHOWN]
         ),
         empty="No memory has faded away.",
+        ids_under="memory",
     )
     verb = "Would prune" if pruned.dry_run else "Pruned"
     say(f"{verb} {counted(len(pruned.memories), 'memory', 'memories')}.")
