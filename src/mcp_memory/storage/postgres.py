@@ -16,6 +16,9 @@ from mcp_memory.storage.postgres_vectors import PostgresVectors
 from mcp_memory.storage.postgres_words import PostgresWords
 
 CONNECTIONS = 10
+PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
+"""Seconds a transaction waits for a connection before it fails, or goes to the primary."""
+
 LOCK_SECONDS = 10
 """How long a writer waits for another one in the same space."""
 
@@ -35,10 +38,12 @@ class PostgresDatabase:
     name = "postgres"
     space_lock = f"SELECT pg_advisory_xact_lock({SPACE_LOCK}, hashtext(:space))"
 
-    def __init__(self, url: str, read_url: str = "", connections: int = CONNECTIONS) -> None:
+    def __init__(
+        self, url: str, read_url: str = "", connections: int = CONNECTIONS, patience: float = PATIENCE
+    ) -> None:
         self._url = url
-        self._primary = Pool(url, connections)
-        self._replica = Replica(Pool(read_url, connections)) if read_url else None
+        self._primary = Pool(url, connections, patience)
+        self._replica = Replica(Pool(read_url, connections, REPLICA_PATIENCE)) if read_url else None
         self.words = PostgresWords()
         self.vectors = PostgresVectors(self._outside_transactions)
 

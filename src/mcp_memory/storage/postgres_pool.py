@@ -16,12 +16,11 @@ from mcp_memory.storage.postgres_values import register_values
 SCHEMA = "mcp_memory"
 """Where our tables are, apart from whatever else the database holds."""
 
-CONNECTING_SECONDS = 10.0
-"""How long a transaction waits for a connection before it fails."""
+CONNECTING_SECONDS = 10
+"""How long to wait for the server to answer."""
 
-REPLICA_SECONDS = 1.0
 REPLICA_PAUSE_SECONDS = 10.0
-"""How long a read waits for the replica, and how long reads leave it alone after that."""
+"""How long reads leave a replica alone that could not be reached."""
 
 Raw = psycopg.Connection[DictRow]
 
@@ -39,7 +38,7 @@ def connected(url: str) -> Iterator[Raw]:
 
 
 def connect(url: str) -> Raw:
-    raw: Raw = psycopg.connect(url, connect_timeout=int(CONNECTING_SECONDS), **_OPTIONS)
+    raw: Raw = psycopg.connect(url, connect_timeout=CONNECTING_SECONDS, **_OPTIONS)
     configure(raw)
     return raw
 
@@ -65,21 +64,21 @@ def configure(raw: Raw) -> None:
 
 
 class Pool:
-    """Connections to one server, opened when first needed."""
+    """Connections to one server, opened when first needed. `patience`: seconds to wait for one."""
 
-    def __init__(self, url: str, connections: int) -> None:
+    def __init__(self, url: str, connections: int, patience: float) -> None:
         self._opening = threading.Lock()
         self._connections = connections
         self._pool: ConnectionPool[Raw] = ConnectionPool(
             url, kwargs=_OPTIONS, configure=configure, min_size=1, max_size=connections, open=False,
-            reconnect_timeout=CONNECTING_SECONDS, name=SCHEMA,
+            timeout=patience, reconnect_timeout=patience, name=SCHEMA,
         )  # fmt: skip
 
     @contextmanager
-    def begun(self, sql: str, timeout: float = CONNECTING_SECONDS) -> Iterator[Raw]:
+    def begun(self, sql: str) -> Iterator[Raw]:
         """A connection on which a transaction was begun."""
         self._open()
-        raw = self._begin(sql, timeout)
+        raw = self._begin(sql)
         try:
             yield raw
         finally:
@@ -88,11 +87,11 @@ class Pool:
     def close(self) -> None:
         self._pool.close()
 
-    def _begin(self, sql: str, timeout: float) -> Raw:
+    def _begin(self, sql: str) -> Raw:
         # One that died in the pool, as all do when the server restarts, is found out here, before
         # anything was done with it, and the next one is taken.
         for attempt in range(self._connections + 1):
-            raw = self._pool.getconn(timeout)
+            raw = self._pool.getconn()
             try:
                 raw.execute(sql)
             except BaseException as error:
@@ -140,7 +139,7 @@ class Replica:
         if time.monotonic() < self._avoided_until:
             return None
         try:
-            raw = returning.enter_context(self.pool.begun("SELECT 1", REPLICA_SECONDS))
+            raw = returning.enter_context(self.pool.begun("SELECT 1"))
             # Outside the transaction that is to come: inside it the answer could be newer than what it sees.
             [row] = raw.execute(
                 "SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() - '0/0' >= %s AS current",

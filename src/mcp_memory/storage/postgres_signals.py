@@ -24,16 +24,26 @@ class PostgresBell:
         self._raw: Raw | None = None
 
     def wait(self, timeout: float) -> bool:
+        if self._raw is not None:
+            try:
+                return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
+            except psycopg.OperationalError:
+                self.close()
+        return self._listens() or self._paused(timeout)
+
+    def _listens(self) -> bool:
+        """Also means that something may have been written: before it listened."""
         try:
-            if self._raw is None:
-                self._raw = connect(self._url)
-                self._raw.execute(f"LISTEN {CHANNEL}")
-                return True  # whatever happened before it listened
-            return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
+            self._raw = connect(self._url)
+            self._raw.execute(f"LISTEN {CHANNEL}")
         except psycopg.OperationalError:
             self.close()
-            time.sleep(timeout)
             return False
+        return True
+
+    def _paused(self, seconds: float) -> bool:
+        time.sleep(seconds)
+        return False
 
     def close(self) -> None:
         if self._raw is not None:
@@ -50,10 +60,13 @@ class PostgresCandidacy:
         self._leads = False
 
     def leads(self) -> bool:
+        # A connection that was lost is noticed only when it is used, and then replaced.
+        return self._asked() or (self._raw is None and self._asked())
+
+    def _asked(self) -> bool:
         try:
             if self._raw is None:
                 self._raw = connect(self._url)
-                self._leads = False
             # Asked even by the leader: the answer shows that its connection, and so its lock, is there.
             [row] = self._raw.execute(
                 "SELECT true AS leads"
