@@ -27,7 +27,8 @@ ANSWERS_KEPT = timedelta(days=1)
 class ChoreRun:
     """What the last run of a chore came to."""
 
-    name: str
+    job: str
+    space: str
     at: datetime
     result: str
 
@@ -64,7 +65,7 @@ class Chores(Topic):
                 break
             there = replace(self._context, caller=Caller(space, CLIENT))
             for job, result in Upkeep(there).run_due().items():
-                runs.append(ChoreRun(f"{job} ({space})", self._context.clock(), result))
+                runs.append(ChoreRun(job, space, self._context.clock(), result))
         with self._context.noting() as tx:
             tx.access.forget_answered(tx.at - ANSWERS_KEPT)
         return runs

@@ -129,11 +129,11 @@ def _share(what: str) -> Callable[[float, Limits], float]:
     return lambda value, _: float(checked_share(value, what))
 
 
-def _metadata(metadata: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+def checked_metadata(metadata: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """Metadata that both databases give back as it was."""
     try:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise Invalid(
             "the metadata is not JSON: use texts, numbers, booleans, null, lists and objects"
         ) from None
@@ -154,5 +154,5 @@ _CHECKS: Mapping[str, Callable[[Any, Limits], Any]] = {
     "source": _note("the source"),
     "context": _note("the context"),
     "channel": _note("the channel"),
-    "metadata": _metadata,
+    "metadata": checked_metadata,
 }

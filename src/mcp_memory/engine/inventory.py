@@ -51,6 +51,19 @@ class VectorState:
     missing_count: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Condition:
+    """How the memory is doing, from what is quickly known."""
+
+    database: str
+    mode: str
+    """`hybrid`, or `keyword only` with the reason."""
+    model: str | None
+    """Whose vectors serve."""
+    pending_count: int
+    """What waits for a vector, in the whole database."""
+
+
 class Inventory(Topic):
     def entities(
         self,
@@ -99,6 +112,16 @@ class Inventory(Topic):
 
     def spaces(self) -> Sequence[str]:
         return self._context.store.spaces()
+
+    def condition(self) -> Condition:
+        with self._context.reading() as tx:
+            serving = tx.indexes.models().get("active")
+            return Condition(
+                database=self._context.store.database.name,
+                mode=self._mode(serving),
+                model=serving.name if serving else None,
+                pending_count=tx.indexes.count_pending_anywhere(),
+            )
 
     def vectors(self) -> VectorState:
         with self._context.reading() as tx:

@@ -212,13 +212,13 @@ class Memories(Topic):
 
     def associate(
         self, source_id: str, target_id: str, type: str = "related_to", weight: float = 0.5
-    ) -> None:
+    ) -> Association:
         """Connect two memories; a connection that is there takes the new weight."""
         wanted = checked_association(NewAssociation(target_id=target_id, type=type, weight=weight))
         with self._context.writing() as tx:
-            self._connect_saved(
-                tx, self._target(tx, source_id), [(self._target(tx, target_id), wanted)], near=()
-            )
+            source, target = self._target(tx, source_id), self._target(tx, target_id)
+            self._connect_saved(tx, source, [(target, wanted)], near=())
+            return tx.associations.get(source, target, type)
 
     def pin(self, id: str) -> Memory:
         """Keep a memory from fading."""

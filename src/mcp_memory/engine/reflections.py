@@ -1,8 +1,16 @@
 """Prose that gives meaning: reflections about an entity, a relation, a session or everything."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_memory.engine.context import Topic, checked_limit, checked_query, checked_text
+from mcp_memory.engine.context import (
+    Topic,
+    checked_limit,
+    checked_offset,
+    checked_query,
+    checked_text,
+    storable,
+)
 from mcp_memory.engine.indexing import Indexing, Meaning
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Reflection, ReflectionTarget
@@ -18,6 +26,7 @@ TARGETS: tuple[ReflectionTarget, ...] = ("entity", "session", "relation", "globa
 FADING = LimbicWeights()
 """Reflections fade as entities do."""
 
+MOST_LISTED = 200
 LONGEST = 20_000
 """Characters of one reflection."""
 
@@ -35,6 +44,22 @@ class ReflectionAnswer:
     hits: tuple[ReflectionHit, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Targeted:
+    """A reflection, and the id of the entity or relation it is about."""
+
+    reflection: Reflection
+    target_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectionPage:
+    """Some of the reflections that were asked for, and how many there are in all."""
+
+    reflections: tuple[Targeted, ...]
+    total: int
+
+
 class Reflections(Topic):
     def add(
         self,
@@ -45,7 +70,7 @@ class Reflections(Topic):
         author: str | None = None,
         mood: str | None = None,
     ) -> Reflection:
-        """Keep a reflection. `target` is the number of an entity or relation, or an entity's name."""
+        """Keep a reflection. `target` is the number or id of an entity or relation, or an entity's name."""
         checked_text(content, "a reflection", most=LONGEST)
         author = checked_text(author or self._context.tuning.author, "the author", most=100)
         if mood is not None:
@@ -64,6 +89,39 @@ class Reflections(Topic):
                 "reflection_added", reflection.id, id=reflection.id, target_type=kind, author=author
             )
         return reflection
+
+    def get(self, id: str) -> Targeted:
+        with self._context.reading() as tx:
+            return _targeted(tx, [tx.reflections.get_id(id)])[0]
+
+    def find(
+        self,
+        *,
+        author: str | None = None,
+        mood: str | None = None,
+        target_type: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> ReflectionPage:
+        """The newest first. What is None does not restrict."""
+        checked_limit(limit, MOST_LISTED)
+        for text in (author, mood, target_type):
+            storable(text or "", "a filter")
+        with self._context.reading() as tx:
+            allowed = tx.reflections.allowed(author=author, mood=mood, target_type=target_type)
+            found = tx.reflections.find(allowed, limit, checked_offset(offset))
+            return ReflectionPage(tuple(_targeted(tx, found)), tx.reflections.count_found(allowed))
+
+    def delete(self, id: str) -> None:
+        with self._context.writing() as tx:
+            reflection = tx.reflections.get_id(id)
+            tx.reflections.remove(reflection)
+            tx.journal.record("reflection_deleted", id, id=id, target_type=reflection.target_type)
+
+    def targeted(self, reflections: Sequence[Reflection]) -> list[Targeted]:
+        """Each with what it is about."""
+        with self._context.reading() as tx:
+            return _targeted(tx, reflections)
 
     def about_entities(self, seqs: list[int]) -> dict[int, list[Reflection]]:
         """By entity, oldest first."""
@@ -121,6 +179,18 @@ def _fits(cosines: dict[int, float], by_words: list[int]) -> dict[int, float]:
     }
 
 
+def _targeted(tx: Transaction, reflections: Sequence[Reflection]) -> list[Targeted]:
+    entities = tx.entities.fetch(_targets(reflections, "entity"))
+    relations = tx.relations.fetch(_targets(reflections, "relation"))
+    ids = {("entity", seq): entity.id for seq, entity in entities.items()}
+    ids |= {("relation", seq): relation.id for seq, relation in relations.items()}
+    return [Targeted(one, ids.get((one.target_type, one.target_seq or 0))) for one in reflections]
+
+
+def _targets(reflections: Sequence[Reflection], kind: ReflectionTarget) -> list[int]:
+    return [one.target_seq for one in reflections if one.target_type == kind and one.target_seq]
+
+
 def _target_type(given: str) -> ReflectionTarget:
     for target in TARGETS:
         if given == target:
@@ -136,7 +206,6 @@ def _target_seq(tx: Transaction, kind: ReflectionTarget, target: int | str | Non
     if target is None:
         raise Invalid(f"say which {kind}: open_nodes with details shows the ids; an entity's name does too")
     if kind == "relation":
-        if isinstance(target, str):
-            raise Invalid("a relation is named by its relation_id: open_nodes with details shows it")
-        return tx.relations.get_seq(target).seq
+        found = tx.relations.get_id(target) if isinstance(target, str) else tx.relations.get_seq(target)
+        return found.seq
     return (tx.entities.get(target) if isinstance(target, str) else tx.entities.get_seq(target)).seq

@@ -21,6 +21,7 @@ from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.mcp.http import McpOverHttp
 from mcp_memory.server.mcp.sets import tool_sets
+from mcp_memory.server.metrics import Measured, Requests
 
 DESCRIPTION = """\
 One long-term memory for every AI assistant: memories, entities, relations, their history, and a stream of
@@ -52,12 +53,14 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
     )
     app.state.engine = engine
     app.state.feed = feed
+    app.state.requests = Requests()
     problems.install(app)
     for router in rest.routers():
         app.include_router(router)
     app.router.routes.append(mcp.route)
     app.add_api_route("/", start_page, include_in_schema=False, response_class=HTMLResponse)
-    return Guard(app, policy(config), lambda: engine().access, time.monotonic)
+    guarded = Guard(app, policy(config), lambda: engine().access, time.monotonic)
+    return Measured(guarded, app.state.requests, time.monotonic)
 
 
 def start_page(request: Request) -> HTMLResponse:

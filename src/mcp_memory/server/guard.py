@@ -191,7 +191,7 @@ class Guard:
         # What an MCP request does is in its body; the tools themselves see to the rights there.
         if token.rights == "read" and method not in SAFE_METHODS and path != MCP_PATH:
             raise Refusal(403, "Forbidden", "This token may only read: ask for one that may write.")
-        return Visitor(Caller(space, token.name), token.rights)
+        return Visitor(Caller(space, token.name), token.rights, token.spaces)
 
 
 @dataclass

@@ -30,7 +30,7 @@ class Background:
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
         self.leads = False
         self.runs: dict[str, ChoreRun] = {}
-        """The last run of each chore, by its name."""
+        """The last run of each chore, in whatever space."""
 
     def start(self) -> None:
         self._thread.start()
@@ -71,8 +71,8 @@ class Background:
 
     def _note(self, runs: list[ChoreRun]) -> None:
         for run in runs:
-            log.info("%s: %s", run.name, run.result)
-            self.runs[run.name] = run
+            log.info("%s (%s): %s", run.job, run.space, run.result)
+            self.runs[run.job] = run
 
     def _going_on(self) -> bool:
         return not self._stopping.is_set()

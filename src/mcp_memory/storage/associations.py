@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mcp_memory.errors import NotFound
 from mcp_memory.model import Association, Memory
 from mcp_memory.storage.scope import Scope
 
@@ -36,6 +37,12 @@ class Associations:
             },
         )  # fmt: skip
         return True
+
+    def get(self, source: Memory, target: Memory, type: str) -> Association:
+        for found in self.of(source):
+            if (found.source_id, found.target_id, found.type) == (source.id, target.id, type):
+                return found
+        raise NotFound(f"memory {source.id} has no association {type} with {target.id}")
 
     def of(self, memory: Memory) -> list[Association]:
         return [

@@ -87,6 +87,9 @@ class Indexes:
     def count_pending(self) -> int:
         return self._scope.count("count_pending")
 
+    def count_pending_anywhere(self) -> int:
+        return self._scope.count("count_pending_anywhere")
+
     def count_vectors(self, model: EmbeddingModel) -> dict[str, int]:
         return {row["owner"]: row["count"] for row in self._scope.run("count_vectors", model_id=model.id)}
 

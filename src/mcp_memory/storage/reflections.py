@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from mcp_memory.errors import NotFound
 from mcp_memory.model import Reflection, ReflectionTarget
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.schema import COLUMNS
@@ -42,6 +43,28 @@ class Reflections:
         given = {column: value for column, value in wanted.items() if value is not None}
         conditions = ["o.space_id = :space_id", *(f"o.{column} = :{column}" for column in given)]
         return Allowed(" AND ".join(conditions), {"space_id": self._scope.space_id, **given})
+
+    def get_id(self, id: str) -> Reflection:
+        row = self._scope.first("reflection_by_id", slots=_SLOTS, id=id)
+        if row is None:
+            raise NotFound(f"no reflection has the id {id}")
+        return reflection_of(row)
+
+    def find(self, allowed: Allowed, limit: int, offset: int) -> list[Reflection]:
+        """The newest first."""
+        found = self._scope.run(
+            "find_reflections",
+            slots={**_SLOTS, "where": allowed.condition},
+            **allowed.params,
+            limit=limit,
+            offset=offset,
+        )
+        return [reflection_of(row) for row in found]
+
+    def count_found(self, allowed: Allowed) -> int:
+        return self._scope.count(
+            "count_found_reflections", slots={"where": allowed.condition}, **allowed.params
+        )
 
     def remove(self, reflection: Reflection) -> None:
         self._scope.rows.delete("reflection", reflection.seq)

@@ -36,6 +36,10 @@ class Relations:
             raise NotFound(f"no relation has the id {id}")
         return relation_of(row)
 
+    def fetch(self, seqs: Iterable[int]) -> dict[int, Relation]:
+        found = self._scope.fetch("relations_by_seq", seqs, slots=_SLOTS)
+        return {row["seq"]: relation_of(row) for row in found}
+
     def active(self, source: Entity, target: Entity, type: str) -> Relation | None:
         row = self._scope.first(
             "active_relation", slots=_SLOTS, source_seq=source.seq, target_seq=target.seq, type=type

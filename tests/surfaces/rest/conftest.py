@@ -1,33 +1,55 @@
-"""What the tests of the REST API share: a server on a socket, on a SQLite file."""
+"""What the tests of the REST API share: one server on a socket, and a space for each test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 
-from mcp_memory.engine import Engine
-from mcp_memory.storage import Database
+from mcp_memory import wiring
+from mcp_memory.engine import Context, Engine
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite import SqliteDatabase
+from tests.fakes import HashEmbedder
 from tests.surfaces.rest.serving import Running, running
 
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
-    yield opened
-    opened.close()
+SPACES = count(1)
 
 
-@pytest.fixture
-def server(engine: Engine) -> Iterator[Running]:
-    with running(engine) as here:
+def engine_on(path: Path) -> Engine:
+    return Engine(
+        Context(
+            store=Store(SqliteDatabase(path, "NORMAL")).open(),
+            embedder=HashEmbedder(),
+            clock=wiring.now,
+            new_id=wiring.new_id,
+            caller=Caller(client="test"),
+        )
+    )
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rest") / "memory.db"
+
+
+@pytest.fixture(scope="session")
+def server(path: Path) -> Iterator[Running]:
+    with running(engine_on(path)) as here:
         yield here
 
 
 @pytest.fixture
-def client(server: Running) -> Iterator[httpx.Client]:
-    with server.client() as client:
+def space() -> str:
+    return f"test {next(SPACES)}"
+
+
+@pytest.fixture
+def client(server: Running, space: str) -> Iterator[httpx.Client]:
+    """Works in a space of the test's own."""
+    with server.client(**{"X-Memory-Space": space}) as client:
         yield client

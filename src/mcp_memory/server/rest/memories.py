@@ -18,7 +18,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, IfMatch, Made, Names, OnlyOnce, Paging
 from mcp_memory.server.rest.asking import expected_version as version_in
-from mcp_memory.server.rest.shapes import Change, Memory, MemoryPage, Page, Shape, Share
+from mcp_memory.server.rest.shapes import Done, Memory, MemoryPage, Page, Shape, Share
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 PATH = "/api/memories"
@@ -122,10 +122,11 @@ class Which(Paging):
     pinned: bool | None = None
     superseded: bool | None = None
 
-    def filter(self, engine: Engine, **more: Any) -> model.Filter:
-        entity = (
-            engine.graph.get(str(self.entity_id), record=False).nodes[0].entity if self.entity_id else None
-        )
+    @property
+    def about(self) -> str | None:
+        return str(self.entity_id) if self.entity_id else None
+
+    def filter(self, **more: Any) -> model.Filter:
         return model.Filter(
             types=tuple(self.types),
             tags=tuple(self.tags),
@@ -133,7 +134,6 @@ class Which(Paging):
             below_confidence=self.below_confidence,
             after=self.after,
             before=self.before,
-            entity_seq=entity.seq if entity else None,
             source=self.source,
             channel=self.channel,
             pinned=self.pinned,
@@ -166,18 +166,14 @@ class Doomed(Shape):
     dry_run: bool = False
 
 
-class Deleted(Change):
+class Deleted(Done):
     ids: list[ShownId] = Field(description="What is gone, or would be in a dry run.")
     missing: list[ShownId] = Field(description="Ids that no memory has.")
     kept: list[ShownId] = Field(description="Ids of memories that the other conditions spared.")
 
 
-class Gone(Change):
+class Gone(Done):
     id: ShownId
-
-
-class Reason(Shape):
-    reason: str | None = None
 
 
 @router.post(
@@ -190,11 +186,16 @@ def create_memory(new: MemoryToKeep, engine: Acting, once: OnlyOnce) -> KeptMemo
     return once(lambda: _made(engine, engine.memories.remember(new.draft())))  # type: ignore[return-value]
 
 
-@router.get("")
+@router.get("", responses=documented(404))
 def list_memories(which: Annotated[Listing, Query()], request: Request, engine: Acting) -> MemoryPage:
     """List memories that filters let through."""
-    filter = which.filter(engine, forgotten=which.forgotten)
-    found = engine.memories.find(filter, order=which.order, limit=which.limit, offset=which.offset)
+    found = engine.memories.find(
+        which.filter(forgotten=which.forgotten),
+        about=which.about,
+        order=which.order,
+        limit=which.limit,
+        offset=which.offset,
+    )
     items = [Memory.of(one) for one in engine.memories.describe(found.memories)]
     return MemoryPage(items=items, total=found.total, next=which.next(request, found.total))
 
@@ -205,8 +206,8 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
     answer = engine.recall.recall(
         search.q,
         mode=search.mode,
-        filter=search.filter(engine),
-        entity_name=search.entity,
+        filter=search.filter(),
+        entity_name=search.entity or search.about,
         hops=search.hops,
         limit=search.limit,
         offset=search.offset,
@@ -235,13 +236,13 @@ def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
         dry_run=doomed.dry_run,
     )
     ids = [memory.id for memory in gone.memories]
-    return Deleted(ids=ids, missing=list(gone.missing), kept=list(gone.kept), act=gone.act)
+    return Deleted(ids=ids, missing=list(gone.missing), kept=list(gone.kept), change_id=gone.act)
 
 
 @router.get("/{id}", responses=documented(404))
 def get_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Read one memory, which makes it stronger."""
-    return _shown(engine, engine.memories.get(str(id)), response)
+    return shown(engine, engine.memories.get(str(id)), response)
 
 
 @router.put("/{id}", responses=documented(404, 409, 412))
@@ -250,7 +251,7 @@ def update_memory(
 ) -> Memory:
     """Change what is given, leave the rest, keep what was as a version."""
     expected = version_in(if_match)
-    return _shown(
+    return shown(
         engine, engine.memories.update(str(id), changes.given(), expected_version=expected), response
     )
 
@@ -261,10 +262,11 @@ def delete_memory(id: Id, engine: Acting) -> Gone:
     gone = engine.history.delete([str(id)])
     if gone.missing:
         raise NotFound(f"no memory has the id {id}")
-    return Gone(id=str(id), act=gone.act)
+    return Gone(id=str(id), change_id=gone.act)
 
 
-def _shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
+def shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
+    """The memory as it stands, with its version for a later If-Match."""
     response.headers["ETag"] = _etag(memory)
     [described] = engine.memories.describe([memory])
     return Memory.of(described)

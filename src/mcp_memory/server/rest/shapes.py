@@ -158,7 +158,31 @@ class RelationPage(Page):
     items: list[Relation]
 
 
-class Change(Shape):
-    """What was done, and the word that takes it back."""
+class Event(Shape):
+    """One entry of the journal."""
 
-    act: Id | None = Field(description="POST /api/changes/{act}/undo takes it back; null: nothing changed.")
+    name: str
+    at: datetime
+    client: str = Field(description="Who did it.")
+    change_id: str
+    undone_at: datetime | None
+    payload: dict[str, Any]
+
+    @classmethod
+    def of(cls, event: model.Event) -> Self:
+        return cls(
+            name=event.name,
+            at=event.at,
+            client=event.client,
+            change_id=event.act,
+            undone_at=event.undone_at,
+            payload=dict(event.payload),
+        )
+
+
+class Done(Shape):
+    """What was done, and how to take it back."""
+
+    change_id: Id | None = Field(
+        description="`POST /api/changes/{change_id}/undo` takes it back; null when nothing changed."
+    )

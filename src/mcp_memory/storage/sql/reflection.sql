@@ -8,3 +8,12 @@ SELECT {columns} FROM reflection o WHERE o.space_id = :space_id AND o.seq IN ({k
 -- reflections_about --
 SELECT {columns} FROM reflection o
  WHERE o.space_id = :space_id AND o.target_type = :target_type AND o.target_seq IN ({keys}) ORDER BY o.seq
+
+-- reflection_by_id --
+SELECT {columns} FROM reflection o WHERE o.space_id = :space_id AND o.id = :id
+
+-- find_reflections --
+SELECT {columns} FROM reflection o WHERE {where} ORDER BY o.seq DESC LIMIT :limit OFFSET :offset
+
+-- count_found_reflections --
+SELECT count(*) AS count FROM reflection o WHERE {where}

@@ -6,6 +6,10 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
 SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
  WHERE o.space_id = :space_id AND o.id = :id
 
+-- relations_by_seq --
+SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
+ WHERE o.space_id = :space_id AND o.seq IN ({keys})
+
 -- active_relation --
 SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
  WHERE o.source_seq = :source_seq AND o.target_seq = :target_seq AND o.type = :type

@@ -48,6 +48,9 @@ SELECT p.owner, p.seq, p.space_id, p.stamp, s.name AS space FROM pending p JOIN 
 -- count_pending --
 SELECT count(*) AS count FROM pending WHERE space_id = :space_id
 
+-- count_pending_anywhere --
+SELECT count(*) AS count FROM pending
+
 -- pend_all_memories --
 INSERT INTO pending (owner, seq, space_id, stamp)
 SELECT 'memory', m.seq, m.space_id, 1 FROM memory m

@@ -1,0 +1,116 @@
+"""What the memory is made of, in numbers."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from mcp_memory.engine.analytics import MOST_BINS, MOST_PERIODS, MOST_TAGS, Period
+from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.shapes import Shape
+
+router = APIRouter(prefix="/api/analytics", tags=["analytics"], responses=ANYWHERE)
+
+
+class Overview(Shape):
+    """Living memories, entities and active relations; confidence is effective, at this moment."""
+
+    total_memories: int
+    total_entities: int
+    total_relations: int
+    memories_by_type: dict[str, int]
+    average_confidence: float
+    oldest_memory: datetime | None
+    newest_memory: datetime | None
+    low_confidence_count: int
+    pinned_memories: int
+    superseded_memories: int
+    forgotten_memories: int
+    total_tags: int
+    total_associations: int
+    total_reflections: int
+    pending_vectors: int
+
+
+class GrownBy(Shape):
+    start: date = Field(description="The first day of the period, in UTC.")
+    added: int
+    total: int = Field(description="How many there were at its end.")
+
+
+class Growth(Shape):
+    period: Period
+    items: list[GrownBy]
+
+
+class TypeCount(Shape):
+    memory_type: str
+    count: int
+
+
+class Types(Shape):
+    items: list[TypeCount]
+
+
+class TagCount(Shape):
+    tag: str
+    count: int
+
+
+class Tags(Shape):
+    items: list[TagCount]
+
+
+class Bin(Shape):
+    low: float
+    high: float = Field(description="Not included, but for the last one.")
+    count: int
+
+
+class Histogram(Shape):
+    items: list[Bin]
+
+
+@router.get("/overview")
+def overview(engine: Acting) -> Overview:
+    """Count what there is."""
+    found = engine.analytics.overview()
+    stats = {name: getattr(found.stats, name) for name in found.stats.__slots__}
+    counts = {name: getattr(found, name) for name in found.__slots__ if name != "stats"}
+    return Overview(**stats, **counts)
+
+
+@router.get("/growth")
+def growth(
+    engine: Acting,
+    period: Period = "day",
+    limit: Annotated[int, Query(ge=1, le=MOST_PERIODS, description="How many periods.")] = 30,
+) -> Growth:
+    """Count memories by day, week (from Monday) or month. The oldest period first; none is left out."""
+    return Growth(
+        period=period,
+        items=[GrownBy.model_validate(one) for one in engine.analytics.growth(period, limit)],
+    )
+
+
+@router.get("/types")
+def types(engine: Acting) -> Types:
+    """Count memories of each type, the most frequent first."""
+    found = engine.analytics.types()
+    return Types(items=[TypeCount(memory_type=name, count=count) for name, count in found.items()])
+
+
+@router.get("/tags")
+def tags(engine: Acting, limit: Annotated[int, Query(ge=1, le=MOST_TAGS)] = 100) -> Tags:
+    """Count memories with each tag, the most frequent first."""
+    found = engine.analytics.tags(limit)
+    return Tags(items=[TagCount(tag=name, count=count) for name, count in found.items()])
+
+
+@router.get("/confidence")
+def confidence(engine: Acting, bins: Annotated[int, Query(ge=1, le=MOST_BINS)] = 10) -> Histogram:
+    """Count memories by effective confidence."""
+    return Histogram(items=[Bin.model_validate(one) for one in engine.analytics.confidence(bins)])

@@ -1,0 +1,293 @@
+"""Entities over HTTP: made, found, changed, taken away, with what surrounds them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from starlette.requests import Request
+
+from mcp_memory import model
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.graph_walk import MOST_DEPTH, WalkedNode
+from mcp_memory.errors import NotFound
+from mcp_memory.server.problems import documented
+from mcp_memory.server.rest.asking import (
+    ANYWHERE,
+    NEVER,
+    Acting,
+    Id,
+    IfMatch,
+    Made,
+    OnlyOnce,
+    Paging,
+    expected_version,
+)
+from mcp_memory.server.rest.memories import Order
+from mcp_memory.server.rest.shapes import Entity, Memory, MemoryPage, Page, Relation, Shape, Share
+from mcp_memory.server.rest.shapes import Id as ShownId
+
+PATH = "/api/entities"
+router = APIRouter(prefix=PATH, tags=["entities"], responses=ANYWHERE)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class EntityToHave(Shape):
+    """An entity that is to be there. One of this name and type is filled in with what is given."""
+
+    name: str = Field(min_length=1)
+    entity_type: str = Field(min_length=1)
+    description: str | None = None
+    metadata: dict[str, Any] = {}
+    observations: list[str] = []
+
+
+class EntityChanges(Shape):
+    """What an entity is to be instead. What is not given stays as it is."""
+
+    name: str = Field("", min_length=1)
+    entity_type: str = Field("", min_length=1)
+    description: str | None = None
+    metadata: dict[str, Any] = {}
+    status: str = Field("", min_length=1)
+
+    def given(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if "entity_type" in given:
+            given["type"] = given.pop("entity_type")
+        return given
+
+
+class Observation(Shape):
+    """A memory that tells something of an entity."""
+
+    id: ShownId
+    content: str
+    kind: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, memory: model.Memory) -> Observation:
+        return cls(id=memory.id, content=memory.content, kind=memory.kind, created_at=memory.created_at)
+
+
+class EntityInFull(Entity):
+    observations: list[Observation]
+    relations: list[Relation]
+
+
+class ListedEntity(Entity):
+    observation_count: int
+
+
+class EntityPage(Page):
+    items: list[ListedEntity]
+
+
+class WhichEntities(Paging):
+    name: str | None = Field(None, description="Of exactly this name.")
+    entity_type: str | None = None
+    status: str | None = None
+
+
+class FoundEntity(Entity):
+    observations: list[Observation]
+    score: float
+    explanation: dict[str, Any] | None
+
+
+class FoundEntities(Shape):
+    mode: str = Field(description="How it was searched; says so when meaning could not be used.")
+    routing_strategy: str
+    items: list[FoundEntity]
+
+
+class Mentioned(Shape):
+    """A memory in a graph."""
+
+    id: ShownId
+    content: str
+    memory_type: str
+
+
+class GraphNode(Entity):
+    depth: int = Field(description="How many relations away it is.")
+    memory_count: int
+    memories: list[Mentioned]
+
+    @classmethod
+    def at(cls, node: WalkedNode) -> GraphNode:
+        memories = [Mentioned(id=one.id, content=one.content, memory_type=one.type) for one in node.memories]
+        return cls.of(node.entity, depth=node.depth, memory_count=node.memory_count, memories=memories)
+
+
+class EntityGraph(Shape):
+    center: ShownId
+    nodes: list[GraphNode]
+    edges: list[Relation]
+    truncated: bool = Field(description="There is more within reach than is shown.")
+
+
+class GoneEntity(Shape):
+    id: ShownId
+
+
+@router.post(
+    "", status_code=201, responses={200: {"model": EntityInFull, "description": "It was there already"}}
+)
+def create_entity(new: EntityToHave, engine: Acting, once: OnlyOnce) -> EntityInFull:
+    """Have an entity there, merged with what was known of it."""
+
+    def create() -> Made:
+        made = engine.graph.create_entity(
+            NewEntity(
+                name=new.name,
+                type=new.entity_type,
+                description=new.description,
+                metadata=new.metadata,
+                observations=tuple(new.observations),
+                same_type=True,
+            )
+        )
+        graph = engine.graph.get(made.node.entity.id, record=False)
+        entity = made.node.entity
+        return Made(_in_full(graph), f"{PATH}/{entity.id}", made.new, _etag(entity))
+
+    return once(create)  # type: ignore[return-value]
+
+
+@router.get("")
+def list_entities(which: Annotated[WhichEntities, Query()], request: Request, engine: Acting) -> EntityPage:
+    """List entities in the order they were stored."""
+    found = engine.inventory.entities(
+        name=which.name,
+        type=which.entity_type,
+        status=which.status,
+        limit=which.limit,
+        offset=which.offset,
+    )
+    items = [ListedEntity.of(one.entity, observation_count=one.observation_count) for one in found.entities]
+    return EntityPage(items=items, total=found.total, next=which.next(request, found.total))
+
+
+@router.get("/search")
+def search_entities(
+    engine: Acting,
+    q: Annotated[str, Query(min_length=1, description="What to look for, in plain language.")],
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    explain: bool = False,
+) -> FoundEntities:
+    """Find entities by meaning, words and how they have been used. Best first."""
+    answer = engine.entities.search(q, limit, explain=explain)
+    items = [
+        FoundEntity.of(
+            hit.node.entity,
+            observations=[Observation.of(memory) for memory in hit.node.observations],
+            score=hit.limbic_score,
+            explanation=_plain(hit.explanation),
+        )
+        for hit in answer.hits
+    ]
+    return FoundEntities(mode=answer.mode, routing_strategy=answer.routing_strategy, items=items)
+
+
+@router.get("/{id}", responses=documented(404))
+def get_entity(
+    id: Id,
+    engine: Acting,
+    response: Response,
+    ended: Annotated[bool, Query(description="Also relations that have ended.")] = False,
+) -> EntityInFull:
+    """Read an entity with its observations and relations."""
+    graph = engine.graph.get(str(id), ended=ended)
+    response.headers["ETag"] = _etag(graph.nodes[0].entity)
+    return _in_full(graph)
+
+
+@router.put("/{id}", responses=documented(404, 409, 412))
+def update_entity(
+    id: Id, changes: EntityChanges, engine: Acting, response: Response, if_match: IfMatch = None
+) -> Entity:
+    """Change what is given of an entity, and leave the rest."""
+    expected = expected_version(if_match)
+    entity = engine.graph.update(
+        str(id), changes.given(), expected_update=None if expected is None else _moment(expected)
+    )
+    response.headers["ETag"] = _etag(entity)
+    return Entity.of(entity)
+
+
+@router.delete("/{id}", responses=documented(404))
+def delete_entity(
+    id: Id,
+    engine: Acting,
+    cascade_memories: Annotated[bool, Query(description="Also the memories about it.")] = False,
+) -> GoneEntity:
+    """Take an entity away with its relations and observations. Memories of their own stay."""
+    if engine.graph.delete_entities([str(id)], cascade_memories=cascade_memories).missing:
+        raise NotFound(f"no entity has the id {id}")
+    return GoneEntity(id=str(id))
+
+
+@router.get("/{id}/graph", responses=documented(404))
+def get_entity_graph(
+    id: Id,
+    engine: Acting,
+    depth: Annotated[int, Query(ge=0, le=MOST_DEPTH, description="How many relations away to look.")] = 1,
+    min_strength: Annotated[Share, Query(description="Follow only relations at least this strong.")] = 0.0,
+    include_memories: bool = True,
+) -> EntityGraph:
+    """Read the part of the graph around an entity."""
+    found = engine.walk.entity_graph(
+        str(id), depth=depth, min_strength=min_strength, include_memories=include_memories
+    )
+    return EntityGraph(
+        center=found.center.id,
+        nodes=[GraphNode.at(node) for node in found.nodes],
+        edges=[Relation.of(edge) for edge in found.edges],
+        truncated=found.truncated,
+    )
+
+
+class MemoriesOfEntity(Paging):
+    order: Order = "recent"
+
+
+@router.get("/{id}/memories", responses=documented(404))
+def list_entity_memories(
+    id: Id, which: Annotated[MemoriesOfEntity, Query()], request: Request, engine: Acting
+) -> MemoryPage:
+    """List the memories about an entity."""
+    found = engine.memories.find(
+        model.Filter(), about=str(id), order=which.order, limit=which.limit, offset=which.offset
+    )
+    items = [Memory.of(one) for one in engine.memories.describe(found.memories)]
+    return MemoryPage(items=items, total=found.total, next=which.next(request, found.total))
+
+
+def _in_full(graph: model.Graph) -> EntityInFull:
+    [node] = graph.nodes
+    return EntityInFull.of(
+        node.entity,
+        observations=[Observation.of(memory) for memory in node.observations],
+        relations=[Relation.of(relation) for relation in graph.relations],
+    )
+
+
+def _plain(explanation: object | None) -> dict[str, Any] | None:
+    if explanation is None:
+        return None
+    return {name: getattr(explanation, name) for name in type(explanation).__slots__}  # type: ignore[attr-defined]
+
+
+def _etag(entity: model.Entity) -> str:
+    """When it was changed last, in microseconds."""
+    return f'"{(entity.updated_at - _EPOCH) // timedelta(microseconds=1)}"'
+
+
+def _moment(version: int) -> datetime:
+    # Later than any real moment: such a version cannot be the current one.
+    return _EPOCH if version == NEVER else _EPOCH + timedelta(microseconds=min(version, 2**56))

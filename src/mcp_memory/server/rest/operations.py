@@ -1,0 +1,106 @@
+"""What whoever runs the server looks at: whether it is well, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse
+from pydantic import Field
+from starlette.requests import Request
+
+from mcp_memory import __version__
+from mcp_memory.engine.inventory import Condition, Counts
+from mcp_memory.server.metrics import family, gauge, sample
+from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.shapes import Shape
+
+if TYPE_CHECKING:
+    from mcp_memory.server.events import Feed
+    from mcp_memory.server.metrics import Requests
+    from mcp_memory.server.workers import Background
+
+router = APIRouter(tags=["operations"], responses=ANYWHERE)
+
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Job(Shape):
+    """The last run of a background job."""
+
+    job: str
+    at: datetime
+    result: str
+
+
+class Work(Shape):
+    leads: bool = Field(description="This process does the background work; another one may.")
+    jobs: list[Job]
+
+
+class Health(Shape):
+    status: Literal["ok", "degraded"] = Field(description="`degraded`: searches cannot use meaning.")
+    version: str
+    database: str
+    mode: str
+    model: str | None
+    pending_vectors: int
+    background: Work
+
+
+@router.get("/health")
+def health(request: Request, engine: Acting) -> Health:
+    """Say whether the database can be reached, how searches run, and what is done in the background."""
+    condition = engine.inventory.condition()
+    return Health(
+        status="ok" if condition.mode == "hybrid" else "degraded",
+        version=__version__,
+        database=condition.database,
+        mode=condition.mode,
+        model=condition.model,
+        pending_vectors=condition.pending_count,
+        background=_work(request.app.state.engine.background),
+    )
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def metrics(request: Request, engine: Acting) -> PlainTextResponse:
+    """Give the server's figures in the text format of Prometheus."""
+    requests: Requests = request.app.state.requests
+    lines = [
+        *_things(engine.caller.space, engine.inventory.counts(), engine.inventory.condition()),
+        *_following(request.app.state.feed),
+        *requests.lines(),
+    ]
+    return PlainTextResponse("\n".join([*lines, ""]), media_type=PROMETHEUS)
+
+
+def _work(background: Background | None) -> Work:
+    if background is None:
+        return Work(leads=False, jobs=[])
+    runs = list(background.runs.values())
+    return Work(leads=background.leads, jobs=[Job(job=run.job, at=run.at, result=run.result) for run in runs])
+
+
+def _things(space: str, counts: Counts, condition: Condition) -> Iterator[str]:
+    things = {name: getattr(counts, name) for name in ("memories", "entities", "relations", "observations")}
+    yield from gauge(
+        "mcp_memory_things",
+        "What is remembered in the space.",
+        [({"space": space, "kind": kind}, count) for kind, count in things.items()],
+    )
+    yield from gauge("mcp_memory_pending_vectors", "Vectors to be made.", [({}, condition.pending_count)])
+    by_meaning = float(condition.mode == "hybrid")
+    yield from gauge("mcp_memory_by_meaning", "1: searches can use meaning.", [({}, by_meaning)])
+
+
+def _following(feed: Feed) -> Iterator[str]:
+    yield from gauge("mcp_memory_event_followers", "Open event streams.", [({}, feed.follower_count)])
+    yield from family("mcp_memory_events_sent_total", "counter", "Events sent, to all of them together.")
+    yield sample("mcp_memory_events_sent_total", feed.told)

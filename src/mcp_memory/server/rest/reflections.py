@@ -1,0 +1,139 @@
+"""Reflections over HTTP: prose about an entity, a relation, a session or everything."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.requests import Request
+
+from mcp_memory.engine.reflections import Targeted
+from mcp_memory.model import ReflectionTarget
+from mcp_memory.server.problems import documented
+from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.shapes import Id as ShownId
+from mcp_memory.server.rest.shapes import Page, Shape
+
+PATH = "/api/reflections"
+router = APIRouter(prefix=PATH, tags=["reflections"], responses=ANYWHERE)
+
+
+class NewReflection(Shape):
+    target_type: ReflectionTarget
+    target_id: UUID | None = Field(None, description="Of the entity or relation that it is about.")
+    content: str = Field(min_length=1)
+    author: str | None = None
+    mood: str | None = None
+
+
+class Reflection(Shape):
+    id: ShownId
+    target_type: ReflectionTarget
+    target_id: ShownId | None
+    author: str
+    content: str
+    mood: str | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, found: Targeted, **more: Any) -> Self:
+        reflection = found.reflection
+        return cls(
+            id=reflection.id,
+            target_type=reflection.target_type,
+            target_id=found.target_id,
+            author=reflection.author,
+            content=reflection.content,
+            mood=reflection.mood,
+            created_at=reflection.created_at,
+            **more,
+        )
+
+
+class ReflectionPage(Page):
+    items: list[Reflection]
+
+
+class WhichReflections(Paging):
+    author: str | None = None
+    mood: str | None = None
+    target_type: ReflectionTarget | None = None
+
+
+class FoundReflection(Reflection):
+    score: float
+
+
+class FoundReflections(Shape):
+    mode: str = Field(description="How it was searched; says so when meaning could not be used.")
+    items: list[FoundReflection]
+
+
+class GoneReflection(Shape):
+    id: ShownId
+
+
+@router.post("", status_code=201, responses=documented(404))
+def add_reflection(new: NewReflection, engine: Acting, once: OnlyOnce) -> Reflection:
+    """Keep a reflection."""
+
+    def create() -> Made:
+        made = engine.reflections.add(
+            new.target_type,
+            new.content,
+            target=str(new.target_id) if new.target_id else None,
+            author=new.author,
+            mood=new.mood,
+        )
+        [targeted] = engine.reflections.targeted([made])
+        return Made(Reflection.of(targeted), f"{PATH}/{made.id}")
+
+    return once(create)  # type: ignore[return-value]
+
+
+@router.get("")
+def list_reflections(
+    which: Annotated[WhichReflections, Query()], request: Request, engine: Acting
+) -> ReflectionPage:
+    """List reflections, the newest first."""
+    found = engine.reflections.find(
+        author=which.author,
+        mood=which.mood,
+        target_type=which.target_type,
+        limit=which.limit,
+        offset=which.offset,
+    )
+    items = [Reflection.of(one) for one in found.reflections]
+    return ReflectionPage(items=items, total=found.total, next=which.next(request, found.total))
+
+
+@router.get("/search")
+def search_reflections(
+    engine: Acting,
+    q: Annotated[str, Query(min_length=1)],
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    author: str | None = None,
+    mood: str | None = None,
+    target_type: ReflectionTarget | None = None,
+) -> FoundReflections:
+    """Find reflections by meaning and words, the recent before the old."""
+    answer = engine.reflections.search(q, limit=limit, author=author, mood=mood, target_type=target_type)
+    targeted = engine.reflections.targeted([hit.reflection for hit in answer.hits])
+    items = [FoundReflection.of(one, score=hit.score) for one, hit in zip(targeted, answer.hits, strict=True)]
+    return FoundReflections(mode=answer.mode, items=items)
+
+
+@router.get("/{id}", responses=documented(404))
+def get_reflection(id: Id, engine: Acting) -> Reflection:
+    """Read one reflection."""
+    return Reflection.of(engine.reflections.get(str(id)))
+
+
+@router.delete("/{id}", responses=documented(404))
+def delete_reflection(id: Id, engine: Acting) -> GoneReflection:
+    """Delete a reflection. The change can be undone."""
+    engine.reflections.delete(str(id))
+    return GoneReflection(id=str(id))

@@ -1,0 +1,106 @@
+"""Relations over HTTP: begun, read, ended, taken away."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.requests import Request
+
+from mcp_memory.engine.graph import NewRelation
+from mcp_memory.errors import NotFound
+from mcp_memory.server.problems import documented
+from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share
+
+PATH = "/api/relations"
+router = APIRouter(prefix=PATH, tags=["relations"], responses=ANYWHERE)
+
+
+class RelationToBegin(Shape):
+    source: str = Field(min_length=1, description="The name or id of an entity; a new name makes one.")
+    target: str = Field(min_length=1, description="The name or id of an entity; a new name makes one.")
+    relation_type: str = Field(min_length=1)
+    strength: Share | None = Field(None, description="0.5 unless given.")
+    confidence: Share | None = Field(None, description="1 unless given.")
+    context: str | None = None
+
+
+class WhichRelations(Paging):
+    entity_id: UUID | None = Field(None, description="Touching this entity.")
+    relation_type: str | None = None
+    ended: bool = Field(False, description="Also those that have ended.")
+
+
+class Ended(Shape):
+    relation: Relation
+    inverse: Relation | None = Field(description="The one that said the same from the other end.")
+    already: bool = Field(description="It had ended before.")
+
+
+@router.post("", status_code=201, responses={200: {"model": Relation, "description": "It was there already"}})
+def create_relation(new: RelationToBegin, engine: Acting, once: OnlyOnce) -> Relation:
+    """Connect two entities; one that is only mentioned is made with type `unknown`."""
+
+    def create() -> Made:
+        [outcome] = engine.graph.create_relations(
+            [
+                NewRelation(
+                    source=new.source,
+                    target=new.target,
+                    type=new.relation_type,
+                    strength=new.strength,
+                    confidence=new.confidence,
+                    context=new.context,
+                    make_ends=True,
+                )
+            ]
+        )
+        if outcome.relation is None:
+            raise NotFound(f"Entity not found: {outcome.missing}")
+        return Made(Relation.of(outcome.relation), f"{PATH}/{outcome.relation.id}", new=not outcome.existed)
+
+    return once(create)  # type: ignore[return-value]
+
+
+@router.get("", responses=documented(404))
+def list_relations(
+    which: Annotated[WhichRelations, Query()], request: Request, engine: Acting
+) -> RelationPage:
+    """List relations in the order they were stored."""
+    if which.entity_id is None:
+        found = engine.inventory.relations(
+            type=which.relation_type, ended=which.ended, limit=which.limit, offset=which.offset
+        )
+    else:
+        found = engine.inventory.relations_of(
+            str(which.entity_id),
+            type=which.relation_type,
+            ended=which.ended,
+            limit=which.limit,
+            offset=which.offset,
+        )
+    items = [Relation.of(relation) for relation in found.relations]
+    return RelationPage(items=items, total=found.total, next=which.next(request, found.total))
+
+
+@router.get("/{id}", responses=documented(404))
+def get_relation(id: Id, engine: Acting) -> Relation:
+    """Read one relation, active or ended."""
+    return Relation.of(engine.graph.get_relation(str(id)))
+
+
+@router.post("/{id}/end", responses=documented(404))
+def end_relation(id: Id, engine: Acting) -> Ended:
+    """Let a relation end: it stays readable as history, and may begin again later."""
+    done = engine.graph.end_relation(str(id))
+    inverse = Relation.of(done.inverse) if done.inverse else None
+    return Ended(relation=Relation.of(done.relation), inverse=inverse, already=done.already)
+
+
+@router.delete("/{id}", responses=documented(404))
+def delete_relation(id: Id, engine: Acting) -> Relation:
+    """Take a relation away, and the one that says the same from the other end."""
+    return Relation.of(engine.graph.delete_relation(str(id)))

@@ -1,0 +1,33 @@
+"""The spaces that a caller may work in."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.requests import Request
+
+from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.visitor import visitor_of
+
+router = APIRouter(prefix="/api/spaces", tags=["spaces"], responses=ANYWHERE)
+
+
+class Space(Shape):
+    name: str
+    current: bool = Field(description="The one that this request works in.")
+
+
+class Spaces(Shape):
+    items: list[Space]
+
+
+@router.get("")
+def list_spaces(request: Request, engine: Acting) -> Spaces:
+    """List the spaces that hold something, as far as the caller may enter them.
+
+    The header `X-Memory-Space` chooses one; a new one begins with its first change.
+    """
+    visitor = visitor_of(request)
+    names = [name for name in engine.inventory.spaces() if visitor.may_enter(name)]
+    return Spaces(items=[Space(name=name, current=name == visitor.caller.space) for name in names])
