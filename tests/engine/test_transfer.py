@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from mcp_memory.engine import Context, Engine, transfer
+from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Invalid
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder
@@ -241,6 +242,20 @@ def live_in(engine: Engine, clock: Clock) -> Engine:
     engine.graph.end_relation(Triple("Ana", "Acme", "works_at"))
     engine.graph.create_relations([NewRelation(source="Ana", target="Acme", type="works_at", strength=0.9)])
     engine.graph.open_nodes(["Ana", "Bo"])
+    first = engine.memories.remember(
+        NewMemory(
+            content="Deploys happen on Tuesdays", type="decision", tags=("ops",), entity_names=("Acme",)
+        )
+    ).memory
+    engine.memories.update(first.id, {"content": "Deploys happen on Mondays", "metadata": {"π": [1, 2.5]}})
+    second = engine.memories.remember(NewMemory(content="The printer is haunted", importance=0.9)).memory
+    engine.memories.associate(second.id, first.id, "caused_by", 0.7)
+    third = engine.memories.remember(NewMemory(content="Nobody needs this")).memory
+    engine.history.forget(third.id, "it was wrong")
+    engine.reflections.add(
+        target_type="entity", target="Ana", author="me", content="She is kind", mood="calm"
+    )
+    engine.reflections.add(target_type="global", target=None, author="me", content="A good day", mood=None)
     return engine
 
 
@@ -251,6 +266,21 @@ class TestFullExport:
         assert without_header_and_import(exported(other)) == without_header_and_import(archive)
         assert known(other) == known(lived_in)
         assert triples(other) == triples(lived_in)
+
+    def test_every_kind_of_record_is_there(self, lived_in: Engine) -> None:
+        kinds = {json.loads(line)["record"] for line in exported(lived_in)}
+        assert kinds == {
+            "space", "memory", "version", "entity", "observation", "relation", "association", "reflection",
+            "access", "co_occurrence", "event",
+        }  # fmt: skip
+
+    def test_history_and_forgotten_memories_live_on(self, lived_in: Engine, other: Engine) -> None:
+        other.transfer.import_full(exported(lived_in))
+        [forgotten] = other.memories.find(Filter(forgotten=True)).memories
+        assert (forgotten.content, forgotten.forgotten_reason) == ("Nobody needs this", "it was wrong")
+        assert other.history.restore(forgotten.id).forgotten_at is None
+        [changed] = other.memories.find(Filter(types=("decision",))).memories
+        assert [one.content for one in other.history.versions(changed.id)] == ["Deploys happen on Tuesdays"]
 
     def test_everything_comes_from_another_database(
         self, engine: Engine, other: Engine, clock: Clock
