@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from mcp_memory.cli.output import json_option, limit_option, note, print_json
+from mcp_memory.cli.output import json_option, limit_option, note, plain, print_json, printable, say
 from mcp_memory.cli.rendering import graph_json, node_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.entity_search import EntityAnswer
+from mcp_memory.engine.entity_search import EntityAnswer, EntityHit
 from mcp_memory.engine.graph import Page
 
 
 @click.command()
 @click.argument("query")
 @click.option("--words", is_flag=True, help="Find the query as a piece of text, not by its meaning.")
+@click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
 @limit_option(10)
 @json_option
 @click.pass_obj
-def search(session: Session, query: str, words: bool, limit: int, as_json: bool) -> None:
+def search(session: Session, query: str, words: bool, explain: bool, limit: int, as_json: bool) -> None:
     """Find entities by meaning and words."""
     if words:
         _show_page(session.engine.graph.search_nodes(query, limit=limit), as_json)
     else:
-        _show_answer(session.engine.entities.search(query, limit), as_json)
+        _show_answer(session.engine.entities.search(query, limit, explain=explain), as_json)
 
 
 @click.command()
@@ -37,17 +40,28 @@ def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
 
 def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     if as_json:
-        hits = [
-            {**node_json(hit.node), "distance": hit.distance, "rrf_score": hit.rrf_score}
-            for hit in answer.hits
-        ]
-        print_json({"mode": answer.mode, "results": hits})
+        found = [_hit_json(hit) for hit in answer.hits]
+        print_json({"mode": answer.mode, "strategy": answer.routing_strategy, "results": found})
         return
-    print_nodes(hit.node for hit in answer.hits)
+    for hit in answer.hits:
+        print_nodes([hit.node])
+        if hit.explanation is not None:
+            factors = {"score": hit.limbic_score, **plain(hit.explanation)}
+            say("  = " + ", ".join(f"{name} {printable(value) or '-'}" for name, value in factors.items()))
     if not answer.hits:
         note("Nothing found.")
     if answer.mode.startswith("keyword"):
         note(f"Searched by {answer.mode}")
+
+
+def _hit_json(hit: EntityHit) -> dict[str, Any]:
+    return {
+        **node_json(hit.node),
+        "limbic_score": hit.limbic_score,
+        "distance": hit.distance,
+        "rrf_score": hit.rrf_score,
+        **({"explanation": hit.explanation} if hit.explanation else {}),
+    }
 
 
 def _show_page(page: Page, as_json: bool) -> None:

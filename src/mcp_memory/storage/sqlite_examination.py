@@ -14,6 +14,7 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.finding import Finding
 from mcp_memory.storage.sqlite import APPLICATION_ID
 from mcp_memory.storage.sqlite_vectors import load
+from mcp_memory.storage.sqlite_words import index_of
 
 LEAST_FREE = 100_000_000
 """Bytes of disk that should be left, besides a second copy of the database."""
@@ -123,20 +124,30 @@ def _locks(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _words(connection: apsw.Connection) -> Iterator[Finding]:
-    """Every living row is in the full-text index, and nothing else is."""
+    """Every living row is in the full-text index of its space, and nothing else is."""
+    spaces = [row[0] for row in connection.execute("SELECT seq FROM space ORDER BY seq")]
     for owner in get_args(Owner):
-        living = "AND o.forgotten_at IS NULL" if owner == "memory" else ""
-        [[missing]] = connection.execute(
-            f"SELECT count(*) FROM {owner} o"
-            f" WHERE NOT EXISTS (SELECT 1 FROM {owner}_words_docsize d WHERE d.id = o.seq) {living}"
-        )
-        [[extra]] = connection.execute(
-            f"SELECT count(*) FROM {owner}_words_docsize d"
-            f" WHERE NOT EXISTS (SELECT 1 FROM {owner} o WHERE o.seq = d.id {living})"
-        )
-        is_well = not missing and not extra
-        detail = "complete" if is_well else f"{missing:,} rows are missing, {extra:,} too many"
-        yield Finding(f"words of {_PLURALS[owner]}", is_well, detail, _AGAIN)
+        missing = extra = 0
+        for space_id in spaces:
+            living, indexed = _living(connection, owner, space_id), _indexed(connection, owner, space_id)
+            missing += len(living - indexed)
+            extra += len(indexed - living)
+        detail = f"{missing:,} rows are missing, {extra:,} too many" if missing or extra else "complete"
+        yield Finding(f"words of {_PLURALS[owner]}", not missing and not extra, detail, _AGAIN)
+
+
+def _living(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
+    forgotten = "AND forgotten_at IS NULL" if owner == "memory" else ""
+    found = connection.execute(f"SELECT seq FROM {owner} WHERE space_id = ? {forgotten}", (space_id,))
+    return {row[0] for row in found}
+
+
+def _indexed(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
+    # FTS5 keeps the length of each row it holds in a table of its own.
+    held = f"{index_of(owner, space_id)}_docsize"
+    if not list(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (held,))):
+        return set()
+    return {row[0] for row in connection.execute(f"SELECT id FROM {held}")}
 
 
 _PLURALS = {"memory": "memories", "entity": "entities", "reflection": "reflections"}

@@ -108,6 +108,13 @@ def test_a_piece_of_text_is_found_as_it_is(graph: Shell) -> None:
     assert graph.json("search", "%", "--words")["entities"] == []
 
 
+def test_a_result_can_be_explained(graph: Shell) -> None:
+    [first] = graph.json("search", "cats", "--explain")["results"]
+    assert first["explanation"]["place_by_words"] == 1
+    assert "  = score " in graph.run("search", "cats", "--explain").stdout
+    assert "explanation" not in graph.json("search", "cats")["results"][0]
+
+
 def test_nothing_found_is_said(graph: Shell) -> None:
     assert "Nothing found." in graph.run("search", "zebra").stderr
 
