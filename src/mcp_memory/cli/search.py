@@ -46,7 +46,7 @@ def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     for hit in answer.hits:
         print_nodes([hit.node])
         if hit.explanation is not None:
-            factors = {"score": hit.limbic_score, **plain(hit.explanation)}
+            factors = plain(hit.explanation)
             say("  = " + ", ".join(f"{name} {printable(value) or '-'}" for name, value in factors.items()))
     if not answer.hits:
         note("Nothing found.")

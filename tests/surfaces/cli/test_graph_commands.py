@@ -111,7 +111,7 @@ def test_a_piece_of_text_is_found_as_it_is(graph: Shell) -> None:
 def test_a_result_can_be_explained(graph: Shell) -> None:
     [first] = graph.json("search", "cats", "--explain")["results"]
     assert first["explanation"]["place_by_words"] == 1
-    assert "  = score " in graph.run("search", "cats", "--explain").stdout
+    assert "  = place_by_meaning -, place_by_words 1" in graph.run("search", "cats", "--explain").stdout
     assert "explanation" not in graph.json("search", "cats")["results"][0]
 
 
