@@ -21,6 +21,8 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 @dataclass(frozen=True)
 class Shell:
     folder: Path
+    provider: str = "none"
+    """What makes vectors; `none` leaves words to find by."""
 
     @property
     def file(self) -> Path:
@@ -32,7 +34,7 @@ class Shell:
         settings.touch()
         return {
             "DATABASE_URL": f"sqlite:///{self.file}",
-            "EMBEDDING_PROVIDER": "none",
+            "EMBEDDING_PROVIDER": self.provider,
             "MCP_MEMORY_CONFIG": str(settings),
         }
 
@@ -50,6 +52,17 @@ class Shell:
 
     def json(self, *words: str, exit_code: int = 0, environment: dict[str, str] | None = None) -> Any:
         return json.loads(self.run(*words, "--json", exit_code=exit_code, environment=environment).stdout)
+
+    def said(self, *words: str, input: str | None = None) -> str:
+        return self.run(*words, input=input).stdout.strip()
+
+    def complaint(self, *words: str, input: str | None = None) -> str:
+        """Everything it says, with whatever exit code, when it does not do what was asked."""
+        result = CliRunner(env=self.environment).invoke(main, words, input=input)
+        assert result.exit_code != 0, result.output
+        assert "Traceback" not in result.output
+        assert "unexpectedly" not in result.output
+        return result.stderr
 
     def refused(self, *words: str, exit_code: int) -> str:
         """The one sentence that says why."""
