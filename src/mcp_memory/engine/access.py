@@ -76,7 +76,7 @@ class Access(Topic):
             if found is not None and found.request != request:
                 raise Invalid("this idempotency key was used for another request: take a new one")
             if found is None or _abandoned(found, tx.at):
-                tx.access.put_answered(key, Answered(request, UNDER_WAY, None))
+                tx.access.put_answered(key, Answered(request, UNDER_WAY, {}))
                 return None
         if found.status == UNDER_WAY:
             raise Conflict("a request with this idempotency key is being worked on: ask again in a moment")

@@ -16,6 +16,9 @@ PLAIN_TYPE = "observation"
 ORDINARY_IMPORTANCE = 0.5
 
 MOST_TAGS = 100
+DEEPEST_METADATA = 50
+"""Lists and objects within each other: not every program that reads them bears more."""
+
 LABEL_LENGTH = 200
 """Of a type or a tag, in characters."""
 
@@ -137,12 +140,22 @@ def checked_metadata(metadata: Mapping[str, Any], limits: Limits) -> dict[str, A
         raise Invalid(
             "the metadata is not JSON: use texts, numbers, booleans, null, lists and objects"
         ) from None
+    if _depth(metadata) > DEEPEST_METADATA:
+        raise Invalid(f"the metadata is nested more than {DEEPEST_METADATA} deep: flatten it")
     if "\\u0000" in text:
         raise Invalid("the metadata holds a NUL character, which cannot be stored: remove it")
     storable(text, "the metadata")
     if len(text) > limits.content_bytes:
         raise Invalid(f"the metadata has {len(text):,} characters, {limits.content_bytes:,} are allowed")
     return dict(metadata)
+
+
+def _depth(value: Any) -> int:
+    deepest, level = 0, [value]
+    while level := [one for one in level if isinstance(one, dict | list | tuple)]:
+        deepest += 1
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return deepest
 
 
 _CHECKS: Mapping[str, Callable[[Any, Limits], Any]] = {

@@ -33,13 +33,13 @@ def engine_on(path: Path) -> Engine:
 
 
 @pytest.fixture(scope="session")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def database_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("rest") / "memory.db"
 
 
 @pytest.fixture(scope="session")
-def server(path: Path) -> Iterator[Running]:
-    with running(engine_on(path)) as here:
+def server(database_path: Path) -> Iterator[Running]:
+    with running(engine_on(database_path)) as here:
         yield here
 
 
