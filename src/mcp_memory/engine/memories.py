@@ -88,6 +88,9 @@ class _Near:
     cosine: float
     difference: str | None
     """What tells it from the new one; None when both say the same."""
+    close: bool
+    one_point: bool = False
+    """Whether the two would say the same but for one thing."""
 
 
 class Memories(Topic):
@@ -125,7 +128,9 @@ class Memories(Topic):
             if equal is not None:
                 memory, near = self._join(tx, equal, new), []
             else:
-                near = self._near(tx, new, meaning)
+                near = [
+                    found for found in self._near(tx, new, meaning) if found.close or not found.difference
+                ]
                 memory = self._add(tx, new, meaning)
             self._connect_saved(tx, memory, targets, near)
             outcome: Literal["created", "equal"] = "created" if equal is None else "equal"
@@ -261,12 +266,11 @@ class Memories(Topic):
         closest = dict(tx.indexes.nearest("memory", meaning.model, meaning.vector, _current(tx), NEIGHBOURS))
         found = tx.memories.fetch(closest)
         near = [
-            _Near(found[seq], min(1.0, cosine), _difference(found[seq], new, cosine, unrelated))
+            _near(found[seq], new, min(1.0, cosine), unrelated)
             for seq, cosine in closest.items()
             if cosine >= Calibration(unrelated).least_cosine
         ]
-        close = Calibration(unrelated, CLOSE).least_cosine
-        return [item for item in near if item.difference is None or item.cosine >= close]
+        return [item for item in near if item.close or item.difference is None or item.one_point]
 
     def _add(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> Memory:
         memory = tx.memories.add(
@@ -407,13 +411,16 @@ def _current(tx: Transaction) -> Allowed:
     )
 
 
-def _difference(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> str | None:
+def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _Near:
+    close = cosine >= Calibration(unrelated, CLOSE).least_cosine
     if memory.type != new.type:
-        return f"one is of type {memory.type}, the other of type {new.type}"
+        return _Near(memory, cosine, f"one is of type {memory.type}, the other of type {new.type}", close)
     if max(len(memory.content), len(new.content)) > LONGEST_COMPARED:
-        return "they are too long to be compared word by word"
+        return _Near(memory, cosine, "they are too long to be compared word by word", close)
     said = verdict(memory.content, new.content, cosine, Calibration(unrelated))
-    return None if said.same else said.reason
+    return _Near(
+        memory, cosine, None if said.same else said.reason, close, one_point=len(said.differences) == 1
+    )
 
 
 def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:
