@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from mcp_memory.storage import Store
 from mcp_memory.storage.postgres import PostgresDatabase
@@ -150,6 +151,7 @@ class PostgresDatabases:
     """Databases for tests: each a copy of one that was brought to our schema once."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
         self._admin = psycopg.connect(url, autocommit=True)
         self._prefix = f"memory_test_{os.getpid()}"
         self._numbers = count(1)
@@ -205,9 +207,7 @@ class PostgresDatabases:
         self._admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def _url_of(self, database: str) -> str:
-        return conninfo.make_conninfo(
-            self._admin.info.dsn, password=self._admin.info.password, dbname=database
-        )
+        return urlsplit(self._url)._replace(path=f"/{database}").geturl()
 
 
 @contextmanager

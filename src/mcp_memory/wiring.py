@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -29,6 +30,11 @@ def build(config: Config, client: str = "") -> Engine:
             memory_file=memory_file(config),
         )
     )
+
+
+def open_store(config: Config, url: str) -> Store:
+    """Another database than the configured one, brought up to date."""
+    return Store(open_database(replace(config, database_url=url, database_read_url=""))).open()
 
 
 def open_database(config: Config) -> Database:

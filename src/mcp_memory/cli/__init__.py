@@ -44,6 +44,7 @@ COMMANDS = {
     "stats": "mcp_memory.cli.stats:stats",
     "import": "mcp_memory.cli.transfer:import_",
     "export": "mcp_memory.cli.transfer:export",
+    "copy": "mcp_memory.cli.copy:copy",
     "spaces": "mcp_memory.cli.spaces:spaces",
     "info": "mcp_memory.cli.info:info",
     "doctor": "mcp_memory.cli.doctor:doctor",

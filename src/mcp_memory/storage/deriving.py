@@ -123,6 +123,13 @@ def _is_living(row: Row | None) -> bool:
     return row is not None and row["forgotten_at"] is None
 
 
+def words_of(owner: Owner, row: Row) -> WordRow | None:
+    """What a row is found by; None for a forgotten memory, which is not found."""
+    if owner == "memory":
+        return _memory_words(row) if _is_living(row) else None
+    return _entity_words(row) if owner == "entity" else _reflection_words(row)
+
+
 def _memory_words(row: Row) -> WordRow:
     extra = " ".join([*row["tags"], row["type"], row["context"] or ""])
     return WordRow(row["seq"], row["space_id"], tokens(row["content"]), tokens(extra))
