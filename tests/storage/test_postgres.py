@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -52,6 +53,20 @@ def test_ten_servers_start_at_once_on_an_empty_database(postgres: PostgresDataba
         assert got(stores[0]) == [1]
         for store in stores:
             store.close()
+
+
+def test_servers_in_different_spaces_agree_on_one_model(store: Store) -> None:
+    start = threading.Barrier(5)
+
+    def adopt(number: int) -> EmbeddingModel:
+        with store.write(Caller(f"space {number}"), AT, f"act {number}") as tx:
+            assert tx.indexes.models() == {}
+            start.wait()
+            tx.indexes.add_model(f"model {number}", DIMENSIONS, "print", "active")
+            return tx.indexes.models()["active"]
+
+    with ThreadPoolExecutor(5) as pool:
+        assert len(set(pool.map(adopt, range(5)))) == 1
 
 
 def test_a_database_of_a_newer_release_is_left_alone(store: Store) -> None:

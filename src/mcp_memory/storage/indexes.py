@@ -24,12 +24,12 @@ class Indexes:
         """By state: the one whose vectors serve, and the one being built, if any."""
         return {row["state"]: EmbeddingModel(**row) for row in self._scope.run("embedding_models")}
 
-    def add_model(self, name: str, dimensions: int, fingerprint: str, state: str) -> int:
-        [row] = self._scope.run(
+    def add_model(self, name: str, dimensions: int, fingerprint: str, state: str) -> None:
+        """Unless there is one in that state."""
+        self._scope.change(
             "add_embedding_model", name=name, dimensions=dimensions, fingerprint=fingerprint, state=state,
             at=self._scope.at,
         )  # fmt: skip
-        return int(row["seq"])
 
     def remove_model(self, model: EmbeddingModel) -> None:
         self._scope.change("remove_vectors_of_model", model_id=model.id)

@@ -2,8 +2,9 @@
 SELECT seq AS id, name, dimensions, fingerprint, state FROM embedding_model ORDER BY seq
 
 -- add_embedding_model --
+-- Writers in different spaces do not wait for each other, so another may have added one just now.
 INSERT INTO embedding_model (name, dimensions, fingerprint, state, created_at)
-VALUES (:name, :dimensions, :fingerprint, :state, :at) RETURNING seq
+VALUES (:name, :dimensions, :fingerprint, :state, :at) ON CONFLICT (state) DO NOTHING
 
 -- remove_embedding_model --
 DELETE FROM embedding_model WHERE seq = :seq
