@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.embedding import NoModel
-from mcp_memory.engine import Engine, Tuning
+from mcp_memory.engine import Engine, Tuning, consolidating, upkeep
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
@@ -287,6 +287,36 @@ def test_a_chain_of_small_steps_does_not_lead_from_one_fact_to_another(engine: E
     for start in range(4):
         keep(engine, " ".join(words[start : start + 6]))
     assert engine.upkeep.consolidate(0.6).clusters == ()
+
+
+def test_many_new_memories_are_grouped_like_few(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Looked up one by one or by products of tiles, in a first run and in a later one."""
+    for number in range(30):
+        keep(engine, f"fact number {number} about thing {number * 7} and nothing else")
+        keep(engine, f"the fact number {number} about thing {number * 7} and nothing else")
+    monkeypatch.setattr(upkeep, "FEW", 1000)
+    few = engine.upkeep.consolidate(0.9, dry_run=True)
+    monkeypatch.setattr(upkeep, "FEW", 0)
+    monkeypatch.setattr(upkeep, "TILE", 7)
+    monkeypatch.setattr(consolidating, "TILE", 7)
+    many = engine.upkeep.consolidate(0.9, dry_run=True)
+    assert len(few.clusters) == 30
+    assert groups(many) == groups(few)
+    clock.advance(hours=1)
+    assert groups(engine.upkeep.consolidate(0.9)) == groups(few)
+    clock.advance(hours=1)
+    for number in range(30):
+        keep(engine, f"fact number {number} about the thing {number * 7} and nothing else")
+    assert engine.upkeep.consolidate(0.9).deleted == 30
+
+
+def groups(found: upkeep.Consolidated) -> set[tuple[str, ...]]:
+    return {
+        (cluster.primary.content, *sorted(member.memory.content for member in cluster.absorbed))
+        for cluster in found.clusters
+    }
 
 
 def test_consolidation_says_how_far_it_is(engine: Engine) -> None:

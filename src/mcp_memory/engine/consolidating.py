@@ -1,24 +1,35 @@
 """Finds memories that say the same, and makes one of them.
 
-Candidates come from the vector index, never from comparing all with all. A group is a star: each of
-its members is close to its primary and says the same as it, so that no chain of small steps leads
-from one fact to another.
+Candidates are found by their vectors: through the index when few memories are new, by products of whole
+tiles of vectors when many are; never by comparing texts with each other. A group is a star: each of its
+members is close to its primary and says the same as it, so that no chain of small steps leads from one
+fact to another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from mcp_memory.model import EmbeddingModel, Memory
+from mcp_memory.ranking.closeness import close_to_each
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.order import Pair
 from mcp_memory.text.preview import shortened
 from mcp_memory.text.sameness import Calibration, verdict
 
+if TYPE_CHECKING:
+    from mcp_memory.ranking.closeness import Matrix
+
 NEIGHBOURS = 20
 """How many of the nearest each memory is compared with. A larger group is merged in several runs."""
+
+TILE = 4096
+"""Vectors in one tile of a product: 64 MB of cosines."""
+
+BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
+"""Before everything."""
 
 LONGEST_COMPARED = 2000
 """Characters; longer texts are not held against each other word by word."""
@@ -87,14 +98,48 @@ class Rules:
         return None if said.same else said.reason
 
 
-def neighbours(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
-    """What lies at least that close to some of these memories."""
+def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
+    """What lies at least that close to some of these memories, each looked up in the vector index."""
     found: Likeness = {}
     for seq, vector in tx.indexes.vectors("memory", model, seqs).items():
         for other, cosine in tx.indexes.nearest("memory", model, vector, tx.order.current, NEIGHBOURS + 1):
             if other != seq and cosine >= least:
                 found[min(seq, other), max(seq, other)] = min(1.0, cosine)
     return found
+
+
+def near_by_product(
+    tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], since: datetime, least: float
+) -> Likeness:
+    """The same for thousands at once: their vectors against all others, a tile of the product at a time.
+
+    For so many this is exact, and ten times as fast as looking up each; docs/consolidation.md has the
+    measurements.
+    """
+    rows = tx.indexes.vectors("memory", model, seqs)
+    here = _matrix(rows)
+    found: Likeness = {}
+    # What came before these has been held against them, if it was itself to be compared.
+    after = 0 if since > BEGINNING else min(seqs, default=1) - 1
+    while page := tx.order.to_compare(BEGINNING, after, TILE):
+        after = page[-1]
+        others = tx.indexes.vectors("memory", model, page)
+        if not rows or not others:
+            continue
+        names, other_names = list(rows), list(others)
+        for a, b, cosine in zip(*close_to_each(here, _matrix(others), least, NEIGHBOURS + 1), strict=True):
+            one, other = names[a], other_names[b]
+            if one != other:
+                found[min(one, other), max(one, other)] = min(1.0, float(cosine))
+    return found
+
+
+def _matrix(vectors: Mapping[int, bytes]) -> "Matrix":
+    import numpy as np
+
+    if not vectors:
+        return np.zeros((0, 0), np.float32)
+    return np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
 
 
 def ranked(memories: Sequence[Memory], rules: Rules, now: datetime, half_life: timedelta) -> list[Memory]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.consolidating import (
+    BEGINNING,
+    TILE,
     Cluster,
     Grouping,
     KeptApart,
@@ -14,7 +16,8 @@ from mcp_memory.engine.consolidating import (
     Rules,
     grouped,
     merge,
-    neighbours,
+    near_by_index,
+    near_by_product,
     ranked,
     still_holds,
 )
@@ -35,8 +38,8 @@ JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
 EVERY = timedelta(days=1)
 """How often each job is due, whatever else happens."""
 
-PAGE = 200
-"""Memories whose neighbours are looked up in one reading transaction."""
+FEW = 200
+"""Up to so many new memories are looked up one by one."""
 
 MERGED_AT_ONCE = 50
 """Clusters merged in one transaction: others do not wait long for their turn to write."""
@@ -44,7 +47,6 @@ MERGED_AT_ONCE = 50
 _LAST_RUNS = "upkeep"
 _SEEN = "seen by consolidation"
 _CONSOLIDATED = "consolidated"
-_BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +135,7 @@ class Upkeep(Topic):
         model, calibration = self._model(tell)
         started_at = self._context.clock()
         with self._context.reading() as tx:
-            since = _BEGINNING if full else _since(tx, least)
+            since = BEGINNING if full else _since(tx, least)
             total = tx.order.count_to_compare(since)
         likeness = self._likeness(model, since, least, total, tell)
         grouping = self._grouping(likeness, calibration, observations)
@@ -205,15 +207,18 @@ class Upkeep(Topic):
         self, model: EmbeddingModel, since: datetime, least: float, total: int, tell: Progress
     ) -> Likeness:
         found: Likeness = {}
-        seqs: list[int] = [0]
-        done = 0
-        while seqs:
+        last, done = 0, 0
+        while True:
             with self._context.reading() as tx:
-                seqs = tx.order.to_compare(since, seqs[-1], PAGE)
-                found |= neighbours(tx, model, seqs, least)
-            done += len(seqs)
+                seqs = tx.order.to_compare(since, last, FEW if total <= FEW else TILE)
+                if not seqs:
+                    return found
+                if total <= FEW:
+                    found |= near_by_index(tx, model, seqs, least)
+                else:
+                    found |= near_by_product(tx, model, seqs, since, least)
+            last, done = seqs[-1], done + len(seqs)
             tell("comparing", done, max(total, done))
-        return found
 
     def _grouping(self, likeness: Likeness, calibration: Calibration, observations: bool) -> Grouping:
         seqs = {seq for pair in likeness for seq in pair}
@@ -268,7 +273,7 @@ def _since(tx: Transaction, least: float) -> datetime:
     """From when on memories have not been compared at this threshold."""
     last: dict[str, Any] | None = tx.settings.get(_CONSOLIDATED)
     if last is None or least < last["threshold"]:
-        return _BEGINNING
+        return BEGINNING
     return datetime.fromisoformat(last["at"])
 
 

@@ -8,3 +8,6 @@ ALTER TABLE entity_access DROP CONSTRAINT IF EXISTS entity_access_entity_seq_fke
 ALTER TABLE entity_access_day DROP CONSTRAINT IF EXISTS entity_access_day_entity_seq_fkey;
 ALTER TABLE co_occurrence DROP CONSTRAINT IF EXISTS co_occurrence_a_seq_fkey;
 ALTER TABLE co_occurrence DROP CONSTRAINT IF EXISTS co_occurrence_b_seq_fkey;
+
+-- What an absorbed memory had replaced is found without reading every memory.
+CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by IS NOT NULL;

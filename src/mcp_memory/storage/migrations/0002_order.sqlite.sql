@@ -35,3 +35,6 @@ INSERT INTO kept_co_occurrence SELECT a_seq, b_seq, count, last_at FROM co_occur
 DROP TABLE co_occurrence;
 ALTER TABLE kept_co_occurrence RENAME TO co_occurrence;
 CREATE INDEX co_occurrence_b ON co_occurrence (b_seq);
+
+-- What an absorbed memory had replaced is found without reading every memory.
+CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
