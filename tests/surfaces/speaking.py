@@ -1,4 +1,4 @@
-"""Speaks MCP, as the SDK's own client does, with our server in a process of its own."""
+"""Speaks MCP with our server as the SDK's own client does: in a process of its own, or on a test's engine."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from mcp import Client, StdioServerParameters
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent, Tool
+
+from mcp_memory.engine import Engine
+from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.sets import tool_sets
 
 Json = dict[str, Any]
 
@@ -68,11 +72,26 @@ def conversation(
             message_handler=hears,
             read_timeout_seconds=PATIENCE,
         )
-        connection = portal.wrap_async_context_manager(client)
-        connection.__enter__()
-        try:
-            listed = portal.call(client.list_tools).tools
-            yield Conversation(portal, client, {tool.name: tool for tool in listed})
-        finally:
-            # Not told of a failing test, which it would wrap in groups of exceptions.
-            connection.__exit__(None, None, None)
+        with _connected(portal, client) as connected:
+            yield connected
+
+
+@contextmanager
+def conversation_with(engine: Engine, *sets: str) -> Iterator[Conversation]:
+    """A client of a server in this process, on the test's own engine with the test's own clock."""
+    with start_blocking_portal() as portal:
+        server = build(tool_sets(sets), lambda: engine, workers=2)
+        with _connected(portal, Client(server, read_timeout_seconds=PATIENCE)) as connected:
+            yield connected
+
+
+@contextmanager
+def _connected(portal: BlockingPortal, client: Client) -> Iterator[Conversation]:
+    connection = portal.wrap_async_context_manager(client)
+    connection.__enter__()
+    try:
+        listed = portal.call(client.list_tools).tools
+        yield Conversation(portal, client, {tool.name: tool for tool in listed})
+    finally:
+        # Not told of a failing test, which it would wrap in groups of exceptions.
+        connection.__exit__(None, None, None)

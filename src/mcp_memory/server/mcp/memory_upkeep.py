@@ -41,6 +41,28 @@ class DeleteMemories(Arguments):
     dry_run: Annotated[bool, Field(description="Only say what would be deleted.")] = False
 
 
+class UpdateMemory(Arguments):
+    memory_id: MemoryId
+    content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
+    memory_type: Annotated[str | None, Field(description="What kind of memory it is.")] = None
+    tags: Annotated[list[str] | None, Field(description="All of its tags.")] = None
+    confidence: Annotated[float | None, Field(description="How sure it is, 0 to 1.")] = None
+    importance: Annotated[float | None, Field(description="How much it matters, 0 to 1.")] = None
+    source: Annotated[str | None, Field(description="Where it comes from.")] = None
+    context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
+    metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
+    expected_version: Annotated[
+        int | None, Field(description="Change it only if it is still at this version.")
+    ] = None
+
+    def changes(self) -> dict[str, Any]:
+        """What is given, by the names that a memory has for it."""
+        given = self.model_dump(exclude={"memory_id", "expected_version"}, exclude_none=True)
+        if "memory_type" in given:
+            given["type"] = given.pop("memory_type")
+        return given
+
+
 class GetEntityGraph(Arguments):
     entity_name: Annotated[str, Field(description="The entity in the middle, by its exact name.")]
     depth: Annotated[int, Field(description="How many relations away to look, 0 to 5.")] = 1
@@ -189,6 +211,11 @@ class Changes(TypedDict):
     next_cursor: NotRequired[int]
 
 
+class Updated(TypedDict):
+    memory: MemoryShown
+    version: int
+
+
 class Restored(TypedDict):
     memory: MemoryShown
 
@@ -232,6 +259,19 @@ def delete_memories(engine: Engine, arguments: DeleteMemories) -> Deleted:
     return {**shown, "change_id": gone.act} if gone.act else shown
 
 
+@tool(title="Update a Memory", annotations=CHANGES)
+def update_memory(engine: Engine, arguments: UpdateMemory) -> Updated:
+    """Correct or complete a memory; what is not given stays as it is.
+
+    Use it when a memory is nearly right. When the facts themselves have changed, store the new fact: then
+    both remain known. What the memory said before stays readable in memory_history.
+    """
+    changed = engine.memories.update(
+        arguments.memory_id, arguments.changes(), expected_version=arguments.expected_version
+    )
+    return {"memory": _memory(changed), "version": changed.version}
+
+
 @tool(title="Get Entity Graph", annotations=READS)
 def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphShown:
     """Show what is connected to an entity: entities around it, how they relate, and memories about each.
@@ -254,7 +294,7 @@ def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphSh
 
 
 @tool(title="Consolidate Memories", annotations=CHANGES)
-def consolidate_memories(engine: Engine, arguments: ConsolidateMemories) -> Report:
+def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: Tell) -> Report:
     """Merge memories that say the same in other words, and report what was merged and what was not.
 
     Runs by itself now and then; call it after storing much at once, or with dry_run to see duplicates.
@@ -262,7 +302,7 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories) -> Repo
     kept_apart. Merged memories stay readable in memory_history, and the run can be undone.
     """
     done = engine.upkeep.consolidate(
-        arguments.similarity_threshold, dry_run=arguments.dry_run, full=arguments.full
+        arguments.similarity_threshold, dry_run=arguments.dry_run, full=arguments.full, progress=tell
     )
     report: Report = {
         "clusters_found": len(done.clusters),
@@ -434,6 +474,7 @@ def _version(version: MemoryVersion) -> VersionShown:
 
 
 TOOLS = (
+    update_memory,
     delete_memories,
     get_entity_graph,
     consolidate_memories,
