@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,20 @@ def test_whoever_watches_an_entity_hears_when_it_changes(tmp_path: Path) -> None
         opened.portal.call(opened.client.list_resources)
         opened.portal.call(anyio.wait_all_tasks_blocked)
     assert heard == ["memory://entity/A"]
+
+
+def test_a_long_call_tells_how_far_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    line = json.dumps({"type": "entity", "name": "e{}", "entityType": "t", "observations": ["o"]})
+    file.write_text("".join(line.replace("{}", str(number)) + "\n" for number in range(2500)))
+    told: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    with conversation(tmp_path, "--tools", "graph", EMBEDDING_PROVIDER="none") as opened:
+        call = partial(opened.client.call_tool, "migrate", {"source_path": str(file)}, progress_callback=note)
+        assert not opened.portal.call(call).is_error
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert told[-1] == file.stat().st_size

@@ -10,7 +10,7 @@ import mcp_types as types
 
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.server.mcp.schema import Json
-from mcp_memory.server.mcp.tools import ADDS, DELETES, READS, Resource, Tool, ToolSet, failed
+from mcp_memory.server.mcp.tools import ADDS, DELETES, READS, Resource, Tool, ToolSet, failed, quietly
 from mcp_memory.text.graph_lines import EntityLine, GraphLines, RelationLine
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _tool(
         annotations=annotations,
         input_schema={"$schema": DIALECT, **takes},
         output_schema={"$schema": DIALECT, **_closed(gives)},
-        run=lambda engine, arguments: body(engine, _validated(name, takes, arguments)),
+        run=lambda engine, arguments, tell=quietly, /: body(engine, _validated(name, takes, arguments)),
     )
 
 

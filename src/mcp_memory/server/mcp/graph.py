@@ -11,7 +11,7 @@ from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp import tidying
 from mcp_memory.server.mcp.graph_search import search_semantic
 from mcp_memory.server.mcp.tidying import ReflectionOut, reflection_out
-from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, ToolSet, tool
+from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, Tell, ToolSet, tool
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -501,9 +501,11 @@ def end_relation(engine: Engine, arguments: EndRelation) -> Ended:
 
 
 @tool(title="Import a Memory File", annotations=CHANGES)
-def migrate(engine: Engine, arguments: Migrate) -> Migrated:
+def migrate(engine: Engine, arguments: Migrate, tell: Tell) -> Migrated:
     """Import the JSONL file of Anthropic's memory server. Doing it again changes nothing."""
-    done = engine.transfer.import_anthropic(arguments.source_path)
+    done = engine.transfer.import_anthropic(
+        arguments.source_path, progress=lambda done: tell("bytes read", done, None)
+    )
     return {
         "entities_imported": done.entities_imported,
         "relations_imported": done.relations_imported,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, tool
+from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Tell, tool
 from mcp_memory.text.preview import shortened
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp import MCPError
@@ -20,7 +21,7 @@ from mcp.server.models import InitializationOptions
 from mcp_memory import __version__
 from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights
-from mcp_memory.server.mcp.tools import Prompt, Resource, Template, Tool, ToolSet
+from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, Watchers
 from mcp_memory.server.visitor import visitor_of
 
@@ -67,7 +68,10 @@ class Desk:
         caller = self._caller(context)
         watched = not tool.only_reads and self.watchers.anyone
         before = await self._in_thread(lambda: self._last_event(caller)) if watched and self._templates else 0
-        result = await self._in_thread(lambda: self._run(tool, tool_set, caller, params.arguments or {}))
+        tell = _teller(context)
+        result = await self._in_thread(
+            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell)
+        )
         if watched and not result.is_error:
             for uri in await self._in_thread(lambda: self._changed(before, caller)):
                 await self.watchers.changed(uri)
@@ -165,10 +169,10 @@ class Desk:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 
     def _run(
-        self, tool: Tool, tool_set: ToolSet, caller: Caller, arguments: dict[str, Any]
+        self, tool: Tool, tool_set: ToolSet, caller: Caller, arguments: dict[str, Any], tell: Tell
     ) -> types.CallToolResult:
         try:
-            return tool.run(self.engine().acting_for(caller), arguments)
+            return tool.run(self.engine().acting_for(caller), arguments, tell)
         except MemoryServerError as error:
             return tool_set.refuse(error)
         except Exception:
@@ -228,6 +232,20 @@ def greeting(server: Server[Any]) -> InitializationOptions:
     return server.create_initialization_options(
         NotificationOptions(resources_changed=True, tools_changed=True)
     )
+
+
+def _teller(context: Context) -> Tell:
+    """Tells the client from a worker thread how far its call is; each whole percent once."""
+    last = -1
+
+    def tell(doing: str, done: float, total: float | None) -> None:
+        nonlocal last
+        now = int(100 * done / total) if total else int(done)
+        if now != last:
+            last = now
+            anyio.from_thread.run(context.session.report_progress, done, total, doing)
+
+    return tell
 
 
 def _read_named(template: Template, name: str, engine: Engine) -> str:

@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 import mcp_types as types
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -37,7 +37,18 @@ CHANGES = _hints(idempotent=True)
 DELETES = _hints(destructive=True, idempotent=True)
 TAKES_BACK = _hints(destructive=True)
 
-Run = Callable[["Engine", Mapping[str, Any]], types.CallToolResult]
+Tell = Callable[[str, float, float | None], None]
+"""Hears what is being done, how much of it is done, and how much there is, where that is known."""
+
+
+def quietly(doing: str, done: float, total: float | None) -> None:
+    """Nobody asked how far it is."""
+
+
+class Run(Protocol):
+    def __call__(
+        self, engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly, /
+    ) -> types.CallToolResult: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +205,10 @@ class NoArguments(Arguments):
 
 
 Body = Callable[..., Any]
-"""`(engine, arguments) -> answer`, or without arguments: parse, one call, render."""
+"""`(engine, arguments) -> answer`, or without arguments: parse, one call, render.
+
+One that takes long has a last parameter `tell`, which it tells how far it is.
+"""
 
 
 def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
@@ -208,13 +222,15 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
         # The engine is only named: importing it here would load storage before the first call.
         hints = get_type_hints(body, localns={"Engine": object}, include_extras=True)
         _, *rest = inspect.signature(body).parameters
+        tells = "tell" in rest
+        rest = [name for name in rest if name != "tell"]
         taken: TypeAdapter[Any] = TypeAdapter(hints[rest[0]] if rest else NoArguments)
         given: TypeAdapter[Any] = TypeAdapter(hints["return"])
         takes = schema.input_schema(taken)
 
-        def run(engine: Engine, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
             accepted = schema.validated(taken, takes, arguments)
-            value = body(engine, accepted) if rest else body(engine)
+            value = body(engine, *([accepted] if rest else []), **({"tell": tell} if tells else {}))
             return answer(given.dump_python(value, mode="json", by_alias=True))
 
         return Tool(
