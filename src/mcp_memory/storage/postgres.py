@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 
 import psycopg
@@ -125,23 +126,60 @@ class PostgresConnection:
         self.raw = raw
 
     def run(self, sql: str, params: Params = _NOTHING) -> list[Row]:
-        return self.raw.execute(translated(sql), params, binary=True).fetchall()
+        statement = translated(sql)
+        return self.raw.execute(statement.sql, statement.bound(params), binary=True).fetchall()
 
     def change(self, sql: str, params: Params = _NOTHING) -> int:
-        return self.raw.execute(translated(sql), params).rowcount
+        statement = translated(sql)
+        return self.raw.execute(statement.sql, statement.bound(params)).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
+        statement = translated(sql)
         with self.raw.cursor() as cursor:
-            cursor.executemany(translated(sql), rows)
+            cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL as the driver has it; each list of parameters, by its prefix and length, is one array."""
+
+    sql: str
+    lists: tuple[tuple[str, int], ...]
+
+    def bound(self, params: Params) -> Params:
+        if not self.lists:
+            return params
+        arrays = {
+            f"{prefix}_all": array_text([params[f"{prefix}{number}"] for number in range(length)])
+            for prefix, length in self.lists
+        }
+        return {**params, **arrays}
+
+
+_LIST = re.compile(r"(?<!NOT )IN \((:([a-z_]+)0(?:, :\2\d+)*)\)")
 _LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|::|%|:([A-Za-z_]\w*)")
 
 
 @lru_cache(maxsize=2000)
-def translated(sql: str) -> str:
-    """`:name` as the driver has it; what only looks like it, in a text or a comment, stays."""
-    return _LEXEME.sub(_as_psycopg, sql)
+def translated(sql: str) -> Statement:
+    """`:name` as the driver has it; what only looks like it, in a text or a comment, stays.
+
+    A list of any length becomes one array: one statement to prepare and plan, not one for each length.
+    """
+    lists = {prefix: names.count(":") for names, prefix in _LIST.findall(sql)}
+    with_arrays = _LIST.sub(r"= ANY(:\2_all)", sql)
+    return Statement(_LEXEME.sub(_as_psycopg, with_arrays), tuple(lists.items()))
+
+
+def array_text(values: Sequence[object]) -> str:
+    """An array in writing, whose type the statement decides."""
+    return "{" + ",".join(map(_element, values)) + "}"
+
+
+def _element(value: object) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return "NULL" if value is None else str(value)
 
 
 def _as_psycopg(found: re.Match[str]) -> str:
