@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -10,8 +12,8 @@ import pytest
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewAssociation, NewMemory
 from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
-from mcp_memory.errors import Conflict, NotFound
-from mcp_memory.model import Caller, Memory, Owner
+from mcp_memory.errors import Conflict, MemoryServerError, NotFound
+from mcp_memory.model import Caller, Filter, Memory, Owner
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.schema import COLUMNS, VOLATILE
@@ -293,3 +295,69 @@ def test_an_unknown_change_is_not_found_nor_one_of_another_space(
     assert elsewhere.history.recent() == []
     with pytest.raises(NotFound):
         elsewhere.history.undo(change.act)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_happened_can_be_walked_back_step_by_step(
+    seed: int, engine: Engine, store: Store, clock: Clock
+) -> None:
+    dice = random.Random(seed)
+    setting(engine)
+    states = [known(store, clock)]
+    for act in dice.choices([*RANDOM_ACTS.values()], k=25):
+        clock.advance(hours=dice.randrange(100))
+        with suppress(MemoryServerError):
+            act(engine, dice)
+        state = known(store, clock)
+        if state != states[-1]:
+            states.append(state)
+    assert len(states) > 8
+    # It ends: when no change is left to be undone, undoing raises.
+    for state in reversed(states[:-1]):
+        while known(store, clock) != state:
+            engine.history.undo_last()
+
+
+def any_memory(engine: Engine, dice: random.Random) -> str:
+    found = engine.memories.find(Filter(), limit=200).memories
+    return dice.choice(found).id if found else "none"
+
+
+def any_name(dice: random.Random) -> str:
+    return dice.choice(["Alice", "Bob", "Carol", "Dave", "Acme"])
+
+
+def any_text(dice: random.Random) -> str:
+    words = ["tea", "coffee", "works", "likes", "the", "a", "not", "three"]
+    return " ".join(dice.choices(words, k=3))
+
+
+RANDOM_ACTS: dict[str, Callable[[Engine, random.Random], object]] = {
+    "create": lambda engine, dice: engine.graph.create_entities(
+        [NewEntity(name=any_name(dice), observations=(any_text(dice), any_text(dice)))]
+    ),
+    "observe": lambda engine, dice: engine.graph.add_observations(any_name(dice), [any_text(dice)]),
+    "relate": lambda engine, dice: engine.graph.create_relations(
+        [NewRelation(source=any_name(dice), target=any_name(dice), type="contiene", with_inverse=True)]
+    ),
+    "end": lambda engine, dice: engine.graph.end_relation(Triple(any_name(dice), any_name(dice), "contiene")),
+    "delete entity": lambda engine, dice: engine.graph.delete_entities(
+        [any_name(dice)], cascade_memories=dice.random() < 0.5
+    ),
+    "remember": lambda engine, dice: remember(
+        engine, any_text(dice), tags=(any_name(dice),), entity_names=(any_name(dice),), confidence=0.2
+    ),
+    "save": lambda engine, dice: engine.memories.save(
+        NewMemory(content=any_text(dice)),
+        [NewAssociation(target_id=any_memory(engine, dice), type="updates")],
+    ),
+    "edit": lambda engine, dice: engine.memories.update(
+        any_memory(engine, dice), {"content": any_text(dice)}
+    ),
+    "read": lambda engine, dice: engine.memories.get(any_memory(engine, dice)),
+    "forget": lambda engine, dice: engine.history.forget(any_memory(engine, dice)),
+    "delete": lambda engine, dice: engine.history.delete([any_memory(engine, dice)]),
+    "reflect": lambda engine, dice: engine.reflections.add("entity", "a thought", target=any_name(dice)),
+    "prune": lambda engine, dice: engine.upkeep.prune(),
+    "consolidate": lambda engine, dice: engine.upkeep.consolidate(0.5),
+}

@@ -42,6 +42,8 @@ def change_in_words(counts: Mapping[str, int], name: str, payload: Mapping[str, 
     if name == "change_undone":
         return "undid a change"
     telling = {event: count for event, count in counts.items() if event in _DEEDS}
+    if "memory_restored" in telling:
+        telling.pop("memory_created", None)
     for event in _INCIDENTAL:
         if len(telling) > 1:
             telling.pop(event, None)
