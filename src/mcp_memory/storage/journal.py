@@ -106,13 +106,6 @@ class Journal:
         [row] = self._scope.run("last_event")
         return int(row["seq"])
 
-    def get(self, act: str) -> list[Event]:
-        """What an act did, in order."""
-        found = self._scope.run("events_of_act", act=act)
-        if not found:
-            raise NotFound(f"the journal has no change {act} in this space: list the changes to see them")
-        return _events(found)
-
     def acts(self, limit: int, before: int = 2**62) -> list[Act]:
         """The newest first; `before` is the `last_seq` of the last one of the page before."""
         newest: dict[str, None] = {}
@@ -172,9 +165,10 @@ class Journal:
         return self._scope.change("remove_events", before=before)
 
     def _undoable(self, act: str, only: int | None) -> list[Row]:
-        self.get(act)
-        found = [row for row in self._scope.run("events_of_act", act=act) if only in (None, row["seq"])]
-        found = [row for row in found if row["undone_at"] is None]
+        events = self._scope.run("events_of_act", act=act)
+        if not events:
+            raise NotFound(f"the journal has no change {act} in this space: list the changes to see them")
+        found = [row for row in events if row["undone_at"] is None and only in (None, row["seq"])]
         if not found:
             raise Conflict(f"change {act} was undone already")
         if not any(row["before"] for row in found):
