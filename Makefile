@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test check unit fix docs bench eval faults shape clean
+.PHONY: help setup run test check fix docs bench faults conformance eval clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,9 +21,9 @@ $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	$(BIN)/mcp-memory model install
 	touch $@
 
-run: setup ## Start the server on its default database, after showing that it works
+run: setup ## Show that it works, then serve on http://127.0.0.1:3333 until Ctrl-C
 	$(BIN)/python tools/show.py
-	$(BIN)/mcp-memory info
+	$(BIN)/mcp-memory serve
 
 test: setup ## Every test, on both databases and with real clients
 	$(BIN)/python tools/npm_tools.py
@@ -34,11 +34,33 @@ check: setup ## Format, lint, types, layers, documents and unit tests, in under 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/unit
+	$(BIN)/python tools/docs.py --check
+	$(BIN)/python -m pytest -q -n 2 tests/unit
 
 fix: setup ## Repair what a program can repair
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: setup ## Write the pages that are made from the program
+	$(BIN)/python tools/docs.py
+
+bench: setup ## Every benchmark; each writes its figures, some into docs/
+	$(BIN)/python tools/npm_tools.py
+	$(BIN)/python bench/graph.py --markdown docs/benchmarks/graph.md
+	$(BIN)/python bench/embedding.py
+	$(BIN)/python bench/vectors.py
+	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/consolidation.py
+	$(BIN)/python bench/learning.py
+	$(BIN)/python bench/postgres.py
+	$(BIN)/python bench/http.py
+
+faults: setup ## Processes that die and databases that restart, again and again
+	for round in 1 2 3 4 5; do $(BIN)/python -m pytest -q tests/faults || exit 1; done
+
+conformance: setup ## The protocol's own conformance suite and inspector
+	$(BIN)/python tools/npm_tools.py
+	$(BIN)/python tools/conformance.py --markdown docs/conformance.md
 
 eval: setup ## How well recall finds what answers a question; FOLDER=… for other data
 	$(BIN)/python bench/eval.py $(FOLDER)

@@ -263,19 +263,25 @@ def measured(size: int) -> Json:
     return found
 
 
+def official_version() -> str:
+    version: str = json.loads((OFFICIAL / "package.json").read_text())["version"]
+    return version
+
+
 def table(results: list[Json]) -> Iterator[str]:
     yield "# The knowledge graph over stdio"
     yield ""
     yield (
         f"Made by `python bench/graph.py` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores "
         f"({platform.machine()}), Python {platform.python_version()}. The official server is "
-        f"@modelcontextprotocol/server-memory {json.loads((OFFICIAL / 'package.json').read_text())['version']}. "
+        f"@modelcontextprotocol/server-memory {official_version()}. "
         "Milliseconds a call, median and 95th percentile; compare columns, the machine is shared."
     )
     for result in results:
         mine, other = result["ours"], result["official"]
         yield ""
-        yield f"## {result['size']:,} entities, {result['size'] * 3:,} observations, {result['size']:,} relations"
+        size = result["size"]
+        yield f"## {size:,} entities, {size * 3:,} observations, {size:,} relations"
         yield ""
         yield "| | mcp-memory p50 | p95 | official p50 | p95 | official ÷ mcp-memory |"
         yield "|---|--:|--:|--:|--:|--:|"

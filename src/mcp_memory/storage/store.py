@@ -7,8 +7,8 @@ from datetime import datetime
 from mcp_memory.model import Caller
 from mcp_memory.storage import queries
 from mcp_memory.storage.access import Access
-from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.analytics import Analytics
+from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.database import Connection, Database
 from mcp_memory.storage.deriving import Deriving
