@@ -56,7 +56,7 @@ class PostgresWords:
                 "words_owner": owner,
                 "words_space": space_id,
                 "words_terms": [_quoted(term) for term in terms],
-                "words_any": f"{_space(space_id)} & ({' | '.join(map(_quoted, terms))})",
+                "words_space_lexeme": _space(space_id),
                 "words_limit": limit,
             },
         )
@@ -64,32 +64,35 @@ class PostgresWords:
 
 
 # A word's frequency in a row counts what is in the body in full and the rest by its weight. How rare a
-# word is follows from the rows that were matched anyway: whatever holds the word is among them.
+# word is follows from the rows that were matched anyway: whatever holds the word is among them. Only as
+# many of the best as are wanted are held against the filter; rounding lets equal scores be equal.
 _MATCHING = f"""
 WITH term AS MATERIALIZED (
-    SELECT given.place, CAST(given.word AS tsquery) AS query
+    SELECT given.place, CAST(given.word AS tsquery) AS word,
+           CAST(:words_space_lexeme AS tsquery) && CAST(given.word AS tsquery) AS word_here
       FROM json_array_elements_text(:words_terms) WITH ORDINALITY AS given (word, place)
 ), posting AS MATERIALIZED (
     SELECT w.seq, w.token_count, term.place,
-           {EXTRA_WEIGHT} * occurrences(ts_rank('{{{{1, 1, 1, 1}}}}', w.lexemes, term.query))
-           + {1 - EXTRA_WEIGHT} * occurrences(ts_rank('{{{{0, 0, 0, 1}}}}', w.lexemes, term.query))
+           {EXTRA_WEIGHT} * occurrences(ts_rank('{{{{1, 1, 1, 1}}}}', w.lexemes, term.word))
+           + {1 - EXTRA_WEIGHT} * occurrences(ts_rank('{{{{0, 0, 0, 1}}}}', w.lexemes, term.word))
            AS frequency
-      FROM {{owner}}_words w JOIN term ON w.lexemes @@ term.query
-     WHERE w.lexemes @@ CAST(:words_any AS tsquery)
+      FROM term JOIN {{owner}}_words w ON w.lexemes @@ term.word_here
 ), total AS MATERIALIZED (
     SELECT row_count, CAST(token_count AS DOUBLE PRECISION) / row_count AS mean_count
       FROM words_total WHERE owner = :words_owner AND space_id = :words_space AND row_count > 0
 ), rarity AS MATERIALIZED (
     SELECT place, greatest({_LEAST_IDF}, ln((max(row_count) - count(*) + 0.5) / (count(*) + 0.5))) AS idf
       FROM posting CROSS JOIN total GROUP BY place
-), scored AS MATERIALIZED (
-    SELECT seq, sum(idf * frequency * {_K1 + 1}
-                    / (frequency + {_K1} * ({1 - _B} + {_B} * token_count / mean_count))
-                    ORDER BY place) AS score
-      FROM posting JOIN rarity USING (place) CROSS JOIN total GROUP BY seq
+), scored AS (
+    SELECT seq, sum(CAST(idf AS DOUBLE PRECISION) * frequency * {_K1 + 1}
+                    / (frequency + {_K1} * ({1 - _B} + {_B} * (token_count / mean_count)))) AS score
+      FROM posting JOIN rarity USING (place) CROSS JOIN total GROUP BY seq ORDER BY score DESC, seq
+), best AS MATERIALIZED (
+    SELECT s.seq, s.score
+      FROM scored s CROSS JOIN LATERAL (SELECT 1 FROM {{owner}} o WHERE o.seq = s.seq AND {{allowed}}) passed
+     ORDER BY s.score DESC, s.seq LIMIT :words_limit
 )
-SELECT s.seq, CAST(s.score AS DOUBLE PRECISION) AS score FROM scored s JOIN {{owner}} o ON o.seq = s.seq
- WHERE {{allowed}} ORDER BY s.score DESC, s.seq LIMIT :words_limit
+SELECT seq, score FROM best ORDER BY round(CAST(score AS NUMERIC), 13) DESC, seq
 """
 
 
