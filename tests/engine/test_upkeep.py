@@ -285,7 +285,7 @@ def test_only_what_is_new_is_compared_unless_told_otherwise(engine: Engine, cloc
 def test_a_chain_of_small_steps_does_not_lead_from_one_fact_to_another(engine: Engine) -> None:
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
     for start in range(4):
-        keep(engine, " ".join(words[start : start + 6]))
+        keep(engine, " ".join(words[start : start + 5]))
     assert engine.upkeep.consolidate(0.6).clusters == ()
 
 

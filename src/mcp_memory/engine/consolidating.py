@@ -3,7 +3,7 @@
 Candidates are found by their vectors: through the index when few memories are new, by products of whole
 tiles of vectors when many are; never by comparing texts with each other. A group is a star: each of its
 members is close to its primary and says the same as it, so that no chain of small steps leads from one
-fact to another.
+fact to another. Where a member puts it differently, its words are kept beside the primary's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.ranking.closeness import close_to_each
 from mcp_memory.ranking.decay import effective_confidence
+from mcp_memory.ranking.fusion import calibrated
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.order import Pair
 from mcp_memory.text.preview import shortened
-from mcp_memory.text.sameness import Calibration, verdict
+from mcp_memory.text.sameness import Calibration, Verdict, differences, reworded, verdict
 
 if TYPE_CHECKING:
     from mcp_memory.ranking.closeness import Matrix
@@ -33,6 +34,9 @@ BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
 
 LONGEST_COMPARED = 2000
 """Characters; longer texts are not held against each other word by word."""
+
+REWORDED = 0.8125
+"""How far from unrelated to equal two wordings of one thought lie: a cosine of 0.85 with the default model."""
 
 Likeness = dict[tuple[int, int], float]
 """The cosine of two memories by their numbers, the smaller first."""
@@ -95,7 +99,15 @@ class Rules:
         if max(len(primary.content), len(other.content)) > LONGEST_COMPARED:
             return "they are too long to be compared word by word"
         said = verdict(primary.content, other.content, cosine, self.calibration)
-        return None if said.same else said.reason
+        return None if said.same or self._reworded(primary, other, cosine, said) else said.reason
+
+    def _reworded(self, primary: Memory, other: Memory, cosine: float, said: Verdict) -> bool:
+        """One thought in other words, that can stand beside the first; an observation's words are its own."""
+        return (
+            calibrated(cosine, self.calibration.unrelated) >= REWORDED
+            and reworded(said.differences)
+            and "observation" not in (primary.origin, other.origin)
+        )
 
 
 def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
@@ -211,6 +223,15 @@ def merge(tx: Transaction, cluster: Cluster) -> None:
         tx.journal.record("memory_deleted", id, id=id, absorbed_by=primary.id)
 
 
+def _together(primary: Memory, absorbed: Sequence[Memory]) -> str:
+    """The primary's words, and beside them those that put it differently: nothing that was said is lost."""
+    lines = [primary.content]
+    for memory in absorbed:
+        if all(differences(line, memory.content) for line in lines):
+            lines.append(memory.content)
+    return "\n".join(lines)
+
+
 def _adjacent(likeness: Likeness) -> dict[int, list[tuple[int, float]]]:
     """By memory, those that are close to it, the closest first."""
     near: dict[int, list[tuple[int, float]]] = {}
@@ -237,6 +258,7 @@ def _additions(primary: Memory, absorbed: Sequence[Memory]) -> dict[str, Any]:
         metadata |= memory.metadata
     pins = [memory.pinned_at for memory in everyone if memory.pinned_at is not None]
     added: dict[str, Any] = {
+        "content": _together(primary, absorbed),
         "tags": tuple(dict.fromkeys(tag for memory in everyone for tag in memory.tags)),
         "metadata": metadata,
         "importance": max(memory.importance for memory in everyone),

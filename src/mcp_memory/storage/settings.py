@@ -13,10 +13,11 @@ class Settings:
 
     def get(self, key: str, default: Any = None) -> Any:
         row = self._scope.first("setting_by_key", key=self._full(key))
-        return default if row is None else row["value"]
+        return default if row is None else row["value"]["is"]
 
     def put(self, key: str, value: Any) -> None:
-        self._scope.change("put_setting", key=self._full(key), value=value)
+        # Wrapped, because a bare number or text is no JSON document to every driver.
+        self._scope.change("put_setting", key=self._full(key), value={"is": value})
 
     def _full(self, key: str) -> str:
         return key if key.startswith("*") else f"{self._scope.space_id}:{key}"

@@ -81,6 +81,14 @@ def verdict(a: str, b: str, cosine: float, calibration: Calibration = MINILM) ->
     return Verdict(True, f"the same words up to style, cosine {cosine:.2f}")
 
 
+def reworded(found: Sequence[Difference]) -> bool:
+    """Whether the differences look like one thought in other words: several, and none that tells facts apart.
+
+    One word in place of another (`tea` / `coffee`), or one phrase more, is a difference of fact too often.
+    """
+    return len(found) >= 2 and all(difference.kind == "word" for difference in found)
+
+
 def differences(a: str, b: str) -> tuple[Difference, ...]:
     """Everything the two texts say differently, in the order of the first."""
     left, right = wording(a), wording(b)
