@@ -36,7 +36,7 @@ LONGEST_COMPARED = 2000
 """Characters; longer texts are not held against each other word by word."""
 
 REWORDED = 0.8125
-"""How far from unrelated to equal two wordings of one thought lie: a cosine of 0.85 with the default model."""
+"""How far from unrelated to equal two wordings of one thought lie: a cosine of 0.85 with MiniLM."""
 
 Likeness = dict[tuple[int, int], float]
 """The cosine of two memories by their numbers, the smaller first."""
