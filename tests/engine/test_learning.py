@@ -290,6 +290,7 @@ class Regulars:
             engine.graph.create_entities(
                 [thing(self._name(topic, number), *self._facts(topic, number)) for number in range(6)]
             )
+        engine.indexing.catch_up("entity", 1000)
 
     def live(self, days: int, topics: Sequence[str]) -> None:
         """Use favourites, search, and open a favourite when it is among the results."""

@@ -1,5 +1,6 @@
 """Finds entities by meaning, words and how they have been used."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.search_log import LoggedResult
+from mcp_memory.storage.usage import Access
 from mcp_memory.text.words import query_terms
 
 MEMORY_HITS = 10
@@ -27,7 +29,7 @@ LATER_MATCH = 0.5
 IDENTIFIER_LENGTH = 4
 """Characters from which on a word with a digit in it names one thing."""
 
-MOST_IDENTIFIERS = 6
+MOST_IDENTIFIERS = 4
 """Of one query: each is looked up by itself."""
 
 
@@ -187,8 +189,9 @@ def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list
 
 
 def identifiers(terms: Iterable[str]) -> list[str]:
-    """The terms that name one thing: words with digits in them, but not a year."""
-    return [term for term in terms if len(term) >= IDENTIFIER_LENGTH and _is_code(term)][:MOST_IDENTIFIERS]
+    """The terms that name one thing, the longest first: words with digits in them, but not a year."""
+    codes = [term for term in terms if len(term) >= IDENTIFIER_LENGTH and _is_code(term)]
+    return sorted(codes, key=len, reverse=True)[:MOST_IDENTIFIERS]
 
 
 def _is_code(term: str) -> bool:
@@ -217,12 +220,18 @@ def _found(tx: Transaction, query: str, meaning: Meaning | ByWordsOnly, wanted: 
 
 
 def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, float]:
-    """Which part of the identifiers each entity holds that holds any."""
-    held: dict[int, float] = {}
+    """Which part of the identifiers that anybody holds each entity holds.
+
+    Where the whole of one is found (`inv21047`), its parts (`21047`) say nothing more.
+    """
+    found: dict[str, list[int]] = {}
     for code in codes:
-        for seq, _ in matching_entities(tx, [code], wanted):
-            held[seq] = held.get(seq, 0.0) + 1 / len(codes)
-    return held
+        if not any(code in longer for longer in found):
+            holders = [seq for seq, _ in matching_entities(tx, [code], wanted)]
+            if holders:
+                found[code] = holders
+    held = Counter(seq for holders in found.values() for seq in holders)
+    return {seq: count / len(found) for seq, count in held.items()}
 
 
 def _cosines(tx: Transaction, meaning: Meaning | ByWordsOnly, seqs: Sequence[int]) -> dict[int, float]:
@@ -237,12 +246,13 @@ def _cosines(tx: Transaction, meaning: Meaning | ByWordsOnly, seqs: Sequence[int
 
 
 def _ranking(tx: Transaction, found: _Found, strategy: Strategy) -> _Ranking:
-    seqs = list(found.entities)
+    accesses = tx.usage.accesses(found.entities)
     pairs = [
         CoOccurrence(pair.a_seq, pair.b_seq, pair.count, pair.last_at)
-        for pair in tx.usage.co_occurrences(seqs)
+        for pair in tx.usage.co_occurrences(list(accesses))
     ]
-    scored = rank(_candidates(tx, found), pairs, tx.at, weights_in(tx), unrelated=found.unrelated)
+    candidates = _candidates(tx, found, accesses)
+    scored = rank(candidates, pairs, tx.at, weights_in(tx), unrelated=found.unrelated)
     return _Ranking(
         found=found,
         scored={item.key: item for item in scored},
@@ -251,32 +261,33 @@ def _ranking(tx: Transaction, found: _Found, strategy: Strategy) -> _Ranking:
     )
 
 
-def _candidates(tx: Transaction, found: _Found) -> list[Candidate]:
-    accesses = tx.usage.accesses(found.entities)
+def _candidates(tx: Transaction, found: _Found, accesses: Mapping[int, Access]) -> list[Candidate]:
     degrees = tx.usage.degrees(found.entities)
     metadata = tx.entities.metadata_shares(found.entities)
-    candidates = []
-    for seq, entity in found.entities.items():
-        access = accesses.get(seq)
-        usage = Usage(
-            created_at=entity.created_at,
-            last_access_at=access.last_at if access else None,
-            access_count=access.count if access else 0,
-            active_days=access.active_days if access else 1,
-            degree=degrees.get(seq, 0),
+    return [
+        Candidate(
+            key=seq,
+            usage=_usage(entity, accesses.get(seq), degrees.get(seq, 0)),
+            cosine=found.cosines.get(seq),
+            words=found.words.get(seq),
+            identifiers=found.identifiers.get(seq, 0.0),
+            status=entity.status,
+            metadata_share=metadata.get(seq, 0.0),
         )
-        candidates.append(
-            Candidate(
-                key=seq,
-                usage=usage,
-                cosine=found.cosines.get(seq),
-                words=found.words.get(seq),
-                identifiers=found.identifiers.get(seq, 0.0),
-                status=entity.status,
-                metadata_share=metadata.get(seq, 0.0),
-            )
-        )
-    return candidates
+        for seq, entity in found.entities.items()
+    ]
+
+
+def _usage(entity: Entity, access: Access | None, degree: int) -> Usage:
+    if access is None:
+        return Usage(created_at=entity.created_at, degree=degree)
+    return Usage(
+        created_at=entity.created_at,
+        last_access_at=access.last_at,
+        access_count=access.count,
+        active_days=access.active_days,
+        degree=degree,
+    )
 
 
 def _mode(meaning: Meaning | ByWordsOnly, found: _Found) -> str:

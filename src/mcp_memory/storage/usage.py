@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
 
 from mcp_memory.storage.scope import Scope
 
@@ -28,14 +27,12 @@ class Usage:
         self._scope = scope
 
     def record(self, seqs: Sequence[int]) -> None:
-        """The entities were shown, together."""
-        unique = sorted(set(seqs))
+        """The entities were shown, together. At most one statement's worth of them."""
         at, day = self._scope.at, self._scope.at.date().isoformat()
-        self._scope.change_many("record_access", ({"entity_seq": seq, "at": at} for seq in unique))
-        self._scope.change_many("record_access_day", ({"entity_seq": seq, "day": day} for seq in unique))
-        self._scope.change_many(
-            "record_co_occurrence", ({"a_seq": a, "b_seq": b, "at": at} for a, b in combinations(unique, 2))
-        )
+        self._scope.change_each("record_access", seqs, at=at)
+        self._scope.change_each("record_access_day", seqs, day=day)
+        if len(seqs) > 1:
+            self._scope.change_each("record_co_occurrences", seqs, at=at)
 
     def accesses(self, seqs: Iterable[int]) -> dict[int, Access]:
         return {

@@ -1,13 +1,19 @@
 -- record_access --
-INSERT INTO entity_access (entity_seq, access_count, last_at) VALUES (:entity_seq, 1, :at)
+-- Only of what is still there: it may have been deleted since it was read.
+INSERT INTO entity_access (entity_seq, access_count, last_at)
+SELECT e.seq, 1, :at FROM entity e WHERE e.space_id = :space_id AND e.seq IN ({keys}) ORDER BY e.seq
 ON CONFLICT (entity_seq) DO UPDATE SET access_count = entity_access.access_count + 1, last_at = excluded.last_at
 
 -- record_access_day --
-INSERT INTO entity_access_day (entity_seq, day, access_count) VALUES (:entity_seq, :day, 1)
+INSERT INTO entity_access_day (entity_seq, day, access_count)
+SELECT e.seq, :day, 1 FROM entity e WHERE e.space_id = :space_id AND e.seq IN ({keys}) ORDER BY e.seq
 ON CONFLICT (entity_seq, day) DO UPDATE SET access_count = entity_access_day.access_count + 1
 
--- record_co_occurrence --
-INSERT INTO co_occurrence (a_seq, b_seq, count, last_at) VALUES (:a_seq, :b_seq, 1, :at)
+-- record_co_occurrences --
+INSERT INTO co_occurrence (a_seq, b_seq, count, last_at)
+SELECT a.seq, b.seq, 1, :at FROM entity a JOIN entity b ON b.seq > a.seq
+ WHERE a.space_id = :space_id AND b.space_id = :space_id AND a.seq IN ({keys}) AND b.seq IN ({keys})
+ ORDER BY a.seq, b.seq
 ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_at = excluded.last_at
 
 -- accesses_of --
@@ -22,4 +28,5 @@ SELECT x.entity_seq, count(*) AS degree
  GROUP BY x.entity_seq
 
 -- co_occurrences_among --
-SELECT a_seq, b_seq, count, last_at FROM co_occurrence WHERE a_seq IN ({keys}) AND b_seq IN ({keys})
+-- `+ 0`: walking each one's company is quicker than probing for every pair.
+SELECT a_seq, b_seq, count, last_at FROM co_occurrence WHERE a_seq IN ({keys}) AND b_seq + 0 IN ({keys})
