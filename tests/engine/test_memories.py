@@ -305,7 +305,17 @@ def test_a_pinned_memory_does_not_fade(engine: Engine, clock: Clock) -> None:
     assert engine.memories.unpin(memory.id).pinned_at is None
 
 
-@pytest.mark.parametrize("content", ["", "   \n", "a\0b", "half \ud800 pair", "x" * 50_001, "é" * 25_001])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("   \n", id="white space"),
+        pytest.param("a\0b", id="NUL"),
+        pytest.param("half \ud800 pair", id="half a surrogate pair"),
+        pytest.param("x" * 50_001, id="too long"),
+        pytest.param("é" * 25_001, id="too many bytes"),
+    ],
+)
 def test_content_that_cannot_be_kept_is_refused_and_changes_nothing(engine: Engine, content: str) -> None:
     for write in (engine.memories.remember, engine.memories.save):
         with pytest.raises(Invalid):
@@ -322,22 +332,21 @@ def test_content_may_have_as_many_bytes_as_the_limit_says(engine: Engine) -> Non
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"confidence": 1.1},
-        {"confidence": -0.1},
-        {"confidence": math.nan},
-        {"importance": 2},
-        {"type": " "},
-        {"tags": ("",)},
-        {"tags": ("x" * 201,)},
-        {"tags": tuple(map(str, range(101)))},
-        {"metadata": {"x": math.inf}},
-        {"metadata": {"x": "a\0b"}},
-        {"metadata": {"x": object()}},
-        {"source": "a\0b"},
-        {"entity_names": ("",)},
-        {"entity_names": tuple(map(str, range(51)))},
+        pytest.param({"confidence": 1.1}, id="confidence above 1"),
+        pytest.param({"confidence": -0.1}, id="confidence below 0"),
+        pytest.param({"confidence": math.nan}, id="confidence that is no number"),
+        pytest.param({"importance": 2}, id="importance above 1"),
+        pytest.param({"type": " "}, id="no type"),
+        pytest.param({"tags": ("",)}, id="empty tag"),
+        pytest.param({"tags": ("x" * 201,)}, id="long tag"),
+        pytest.param({"tags": tuple(map(str, range(101)))}, id="many tags"),
+        pytest.param({"metadata": {"x": math.inf}}, id="infinite metadata"),
+        pytest.param({"metadata": {"x": "a\0b"}}, id="NUL in metadata"),
+        pytest.param({"metadata": {"x": object()}}, id="metadata that is no JSON"),
+        pytest.param({"source": "a\0b"}, id="NUL in source"),
+        pytest.param({"entity_names": ("",)}, id="empty entity name"),
+        pytest.param({"entity_names": tuple(map(str, range(51)))}, id="many entities"),
     ],
-    ids=str,
 )
 def test_bad_input_is_refused_and_changes_nothing(engine: Engine, wrong: dict[str, object]) -> None:
     with pytest.raises(Invalid):

@@ -280,7 +280,16 @@ def test_a_query_is_data_and_never_syntax(engine: Engine, query: str, mode: Mode
     assert engine.memories.find(Filter()).total == 1
 
 
-@pytest.mark.parametrize("query", ["", "  \n", "a\0b", "\ud800", "x" * 501])
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("  \n", id="white space"),
+        pytest.param("a\0b", id="NUL"),
+        pytest.param("\ud800", id="half a surrogate pair"),
+        pytest.param("x" * 501, id="too long"),
+    ],
+)
 def test_a_query_that_says_nothing_or_too_much_is_refused(engine: Engine, query: str) -> None:
     with pytest.raises(Invalid):
         engine.recall.recall(query)

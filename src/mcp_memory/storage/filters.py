@@ -28,14 +28,13 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
         params |= bound
     for index, tag in enumerate(filter.tags):
         conditions.append(
-            "EXISTS (SELECT 1 FROM memory_tag mt WHERE mt.space_id = :space_id"
-            f" AND mt.tag = :tag{index} AND mt.memory_seq = o.seq)"
+            "o.seq IN (SELECT mt.memory_seq FROM memory_tag mt"
+            f" WHERE mt.space_id = :space_id AND mt.tag = :tag{index})"
         )
         params[f"tag{index}"] = tag
     if filter.entity_seq is not None:
         conditions.append(
-            "EXISTS (SELECT 1 FROM entity_memory em"
-            " WHERE em.memory_seq = o.seq AND em.entity_seq = :entity_seq)"
+            "o.seq IN (SELECT em.memory_seq FROM entity_memory em WHERE em.entity_seq = :entity_seq)"
         )
         params["entity_seq"] = filter.entity_seq
     for column, value in (("source", filter.source), ("channel", filter.channel)):

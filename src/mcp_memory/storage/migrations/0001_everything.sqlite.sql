@@ -40,9 +40,9 @@ CREATE TABLE memory (
 );
 -- Equal content is one memory; a forgotten one does not stand in the way of a new one.
 CREATE UNIQUE INDEX memory_content ON memory (space_id, content_hash) WHERE forgotten_at IS NULL;
-CREATE INDEX memory_created ON memory (space_id, created_at);
-CREATE INDEX memory_type ON memory (space_id, type);
-CREATE INDEX memory_importance ON memory (space_id, importance);
+CREATE INDEX memory_created ON memory (space_id, created_at) WHERE forgotten_at IS NULL;
+CREATE INDEX memory_type ON memory (space_id, type) WHERE forgotten_at IS NULL;
+CREATE INDEX memory_importance ON memory (space_id, importance) WHERE forgotten_at IS NULL;
 CREATE INDEX memory_flagged ON memory (space_id, flagged_at) WHERE flagged_at IS NOT NULL;
 CREATE INDEX memory_forgotten ON memory (space_id, forgotten_at) WHERE forgotten_at IS NOT NULL;
 

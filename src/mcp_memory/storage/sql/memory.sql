@@ -48,12 +48,17 @@ SELECT COALESCE(max(number), 0) AS count FROM memory_version
 -- standing_of_memories --
 -- What ranking needs to know of candidates, without reading what they say.
 SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence,
-       (SELECT p.seq FROM memory p
-         WHERE p.space_id = o.space_id AND (p.created_at, p.seq) < (o.created_at, o.seq)
-         ORDER BY p.created_at DESC, p.seq DESC LIMIT 1) AS previous_seq
-  FROM memory o WHERE o.seq IN ({keys}) AND {where}
+       -- Of one moment, of which an import may bring thousands, or of an earlier one.
+       COALESCE((SELECT max(p.seq) FROM memory p
+                  WHERE p.space_id = o.space_id AND p.forgotten_at IS NULL
+                    AND p.created_at = o.created_at AND p.seq < o.seq),
+                (SELECT p.seq FROM memory p
+                  WHERE p.space_id = o.space_id AND p.forgotten_at IS NULL AND p.created_at < o.created_at
+                  ORDER BY p.created_at DESC, p.seq DESC LIMIT 1)) AS previous_seq
+  -- CROSS JOIN: by number first, then the conditions; SQLite would rather walk through the whole space.
+  FROM memory k CROSS JOIN memory o WHERE k.seq IN ({keys}) AND o.seq = k.seq AND {where}
 
 -- memories_about --
 SELECT em.entity_seq, em.memory_seq, em.relevance
-  FROM entity_memory em JOIN memory o ON o.seq = em.memory_seq
- WHERE em.entity_seq IN ({keys}) AND {where}
+  FROM entity_memory em CROSS JOIN memory o
+ WHERE em.entity_seq IN ({keys}) AND o.seq = em.memory_seq AND {where}

@@ -1,0 +1,77 @@
+"""Words on SQLite: each space weighs them by itself; neither common words nor narrow filters lose a match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store
+from mcp_memory.storage.database import Allowed, WordRow
+from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite_words import MANY, SqliteWords
+
+WORDS = SqliteWords()
+ANY = Allowed("o.forgotten_at IS NULL", {})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(SqliteDatabase(tmp_path / "memory.db", "NORMAL")).open()
+    yield opened
+    opened.close()
+
+
+def remember(store: Store, space: str, contents: list[str]) -> None:
+    with store.write(Caller(space), datetime(2026, 1, 1, tzinfo=UTC), space) as tx:
+        for number, content in enumerate(contents):
+            tx.memories.add(
+                id=f"{space}-{number}", content=content, type="fact", kind="generic", origin="memory",
+                importance=0.5, tags=["even"] if number % 2 == 0 else [],
+            )  # fmt: skip
+        tx.journal.record("memory_created", space)
+
+
+def found(store: Store, space: str, terms: list[str], allowed: Allowed = ANY, limit: int = 10) -> list[str]:
+    with store.read(space, datetime(2026, 1, 1, tzinfo=UTC)) as tx:
+        hits = tx.indexes.matching("memory", terms, allowed, limit)
+        memories = tx.memories.fetch(seq for seq, _ in hits)
+        return [memories[seq].content for seq, _ in hits]
+
+
+def test_how_rare_a_word_is_follows_from_the_space_alone(store: Store) -> None:
+    remember(store, "ours", ["anna tea", "anna coffee", "anna milk", "ben tea cup", "anna juice"])
+    remember(store, "theirs", [f"something else {number}" for number in range(200)])
+    assert found(store, "ours", ["anna", "tea"])[:2] == ["anna tea", "ben tea cup"]
+
+
+def test_a_space_that_nobody_wrote_to_holds_nothing(store: Store) -> None:
+    remember(store, "ours", ["tea"])
+    assert found(store, "nobody's", ["tea"]) == []
+
+
+def test_a_narrow_filter_is_served_from_all_matches(store: Store) -> None:
+    remember(store, "ours", [f"tea {'tea ' * (60 - number)}{number}" for number in range(60)])
+    last = Allowed("o.id = :wanted", {"wanted": "ours-59"})
+    assert found(store, "ours", ["tea"], last, limit=1) == ["tea tea 59"]
+
+
+def test_a_word_that_nearly_all_hold_changes_nothing_among_many(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    everyone = Allowed("1 = 1", {})
+    with database.write() as connection:
+        connection.change("CREATE TABLE memory (seq INTEGER PRIMARY KEY)")
+        rows = [WordRow(n, 1, ["user", *(["tea"] if n % 5000 == 0 else [])], []) for n in range(1, MANY + 2)]
+        connection.change_many("INSERT INTO memory (seq) VALUES (:seq)", [{"seq": row.seq} for row in rows])
+        WORDS.put(connection, "memory", rows)
+    with database.read() as connection:
+        rare = WORDS.matching(connection, "memory", ["tea"], 1, everyone, 10)
+        both = WORDS.matching(connection, "memory", ["user", "tea"], 1, everyone, 10)
+        common = WORDS.matching(connection, "memory", ["user"], 1, everyone, 10)
+    database.close()
+    assert [seq for seq, _ in rare] == [5000, 10_000]
+    assert both == rare
+    assert len(common) == 10
