@@ -27,6 +27,15 @@ HOOKS = (
 )
 """The same in slight variations."""
 
+WORDINGS = (
+    "React hooks simplify state management",
+    "React hooks make state management simpler",
+    "React hooks simplify managing state",
+    "React hooks help simplify state management",
+    "Using React hooks simplifies state management",
+)
+"""One thought in several wordings, which storing keeps side by side."""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, minilm: Embedder) -> Iterator[Conversation]:
@@ -327,13 +336,29 @@ def test_delete_relations(chain: Conversation) -> None:
 
 
 def test_cluster_detection(memory: Conversation) -> None:
-    observe(memory, **{f"Page {number}": text for number, text in enumerate(HOOKS)})
-    store(memory, "Vue has a composition API")
+    for content in (*WORDINGS, "Vue has a composition API"):
+        store(memory, content)
     report = memory.call("consolidate_memories", similarity_threshold=0.85, full=True)
     assert (report["clusters_found"], report["memories_merged"], report["memories_deleted"]) == (1, 5, 4)
     [cluster] = report["clusters"]
-    assert cluster["primary"]["content"] in HOOKS
-    assert len(cluster["absorbed"]) == 4
+    assert {cluster["primary"]["content"], *(one["content"] for one in cluster["absorbed"])} == {*WORDINGS}
+    assert memory.call("get_memory_stats")["total_memories"] == 2
+
+
+def test_cluster_detection_in_what_was_observed(memory: Conversation) -> None:
+    observe(memory, **{f"Page {number}": text for number, text in enumerate(HOOKS)})
+    report = memory.call("consolidate_memories", similarity_threshold=0.85, full=True)
+    assert (report["clusters_found"], report["memories_merged"], report["memories_deleted"]) == (1, 5, 4)
+    assert memory.call("get_memory_stats")["total_memories"] == 1
+
+
+def test_consolidation_keeps_different_facts_apart_and_says_why(memory: Conversation) -> None:
+    store(memory, "The release is on March 14th")
+    store(memory, "The release is on March 15th")
+    report = memory.call("consolidate_memories", full=True)
+    assert (report["clusters_found"], report["kept_apart_count"]) == (0, 1)
+    [pair] = report["kept_apart"]
+    assert "date" in pair["reason"]
     assert memory.call("get_memory_stats")["total_memories"] == 2
 
 
