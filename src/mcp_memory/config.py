@@ -103,6 +103,12 @@ class Config:
     max_query_length: int = _setting(500, "Characters in one query.", low=1)
     max_content_bytes: int = _setting(50_000, "Bytes in one memory.", low=1)
     trash_days: float = _setting(30.0, "Days during which a change can be undone.", low=0, high=MOST_DAYS)
+    search_log_days: float = _setting(
+        90.0, "Days that searches are remembered, for the ranking to learn from.", low=0, high=MOST_DAYS
+    )
+    search_log_size: int = _setting(
+        10_000, "How many searches per space are remembered for that; 0 remembers none.", low=0
+    )
     api_host: str = _setting("127.0.0.1", "The address the HTTP server listens on.")
     api_port: int = _setting(3333, "The port the HTTP server listens on.", low=0, high=65535)
     api_token: str = _setting(

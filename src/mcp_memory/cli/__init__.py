@@ -42,6 +42,8 @@ COMMANDS = {
     "consolidate": "mcp_memory.cli.upkeep:consolidate",
     "prune": "mcp_memory.cli.upkeep:prune",
     "stats": "mcp_memory.cli.stats:stats",
+    "tune": "mcp_memory.cli.learning:tune",
+    "metrics": "mcp_memory.cli.learning:metrics",
     "import": "mcp_memory.cli.transfer:import_",
     "export": "mcp_memory.cli.transfer:export",
     "copy": "mcp_memory.cli.copy:copy",

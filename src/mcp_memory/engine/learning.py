@@ -165,13 +165,26 @@ class Learning(Topic):
 
     def set_gamma(self, gamma: float) -> Weights:
         """Say how much co-occurrence counts from now on."""
-        _check_weight(gamma, "gamma", MOST_GAMMA)
-        return self._change(lambda weights: Weights(gamma=gamma, beta_sal=weights.beta_sal))
+        return self.set_weights(gamma=gamma)
 
     def set_beta(self, beta_sal: float) -> Weights:
         """Say how much importance counts from now on."""
-        _check_weight(beta_sal, "beta", MOST_BETA)
-        return self._change(lambda weights: Weights(gamma=weights.gamma, beta_sal=beta_sal))
+        return self.set_weights(beta_sal=beta_sal)
+
+    def set_weights(self, *, gamma: float | None = None, beta_sal: float | None = None) -> Weights:
+        """Set what is given, and leave the other as it is."""
+        if gamma is not None:
+            _check_weight(gamma, "gamma", MOST_GAMMA)
+        if beta_sal is not None:
+            _check_weight(beta_sal, "beta", MOST_BETA)
+
+        def changed(found: Weights) -> Weights:
+            return Weights(
+                gamma=found.gamma if gamma is None else gamma,
+                beta_sal=found.beta_sal if beta_sal is None else beta_sal,
+            )
+
+        return self._change(changed)
 
     def metrics(self) -> Comparison:
         """The limbic ranking against cosine alone, over the searches with feedback that had both."""

@@ -24,6 +24,7 @@ from mcp_memory.engine.consolidating import (
 from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
+from mcp_memory.engine.learning import Learning
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.storage import Transaction
@@ -169,6 +170,7 @@ class Upkeep(Topic):
             pruned = self.prune()
             return f"pruned {len(pruned.memories)} memories, {pruned.left} wait for the next run"
         if job == "age journal":
+            Learning(self._context).forget_old()
             return f"let go of {History(self._context).age_journal()} changes that were too old to undo"
         try:
             # A knowledge graph does not rewrite itself behind its owner's back.
