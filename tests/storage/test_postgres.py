@@ -293,7 +293,7 @@ def plan(store: Store, model: EmbeddingModel) -> str:
     """How the database goes about a search through the index."""
     part = postgres_vectors._Part(model.id, "memory", 1, DIMENSIONS)
     with store.database.read() as connection:
-        key = part.key(connection, "embedding")
+        key = part.key(postgres_vectors.pgvector_schema(connection), "embedding")
         connection.run(
             "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)"
         )

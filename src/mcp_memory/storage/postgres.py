@@ -135,6 +135,9 @@ class PostgresConnection:
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
         statement = translated(sql)
+        if len(rows) == 1:  # as most are: a pipeline would cost more than it saves
+            self.raw.execute(statement.sql, statement.bound(rows[0]))
+            return
         with self.raw.cursor() as cursor:
             cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
 

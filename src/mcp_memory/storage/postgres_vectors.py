@@ -98,14 +98,10 @@ class _Part:
         # Written out, not bound: only so can the planner tell that the part's index covers it.
         return f"model_id = {self.model_id} AND owner = '{self.owner}' AND space_id = {self.space_id}"
 
-    def key(self, connection: Connection, column: str) -> str:
+    def key(self, schema: str, column: str) -> str:
         """What the index sorts by."""
-        # Named with its schema: `vector` alone is the row type of our table.
-        [row] = connection.run(
-            "SELECT quote_ident(n.nspname) AS schema FROM pg_extension e"
-            " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
-        )
-        return f"CAST({column} AS {row['schema']}.{self._kind}({self.dimensions}))"
+        # Named with pgvector's schema: `vector` alone is the row type of our table.
+        return f"CAST({column} AS {schema}.{self._kind}({self.dimensions}))"
 
     @property
     def operators(self) -> str:
@@ -140,8 +136,8 @@ class _Search:
             # Goes on until enough have passed the filter; without it, a filter acts after the limit.
             " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
         )
-        key = self.part.key(self.connection, "v.embedding")
-        wanted = self.part.key(self.connection, ":vector_query")
+        schema = pgvector_schema(self.connection)
+        key, wanted = self.part.key(schema, "v.embedding"), self.part.key(schema, ":vector_query")
         return self._run(
             "WITH candidate AS MATERIALIZED ("
             f" SELECT v.seq, v.embedding <=> :vector_query AS distance FROM {self._rows}"
@@ -160,6 +156,14 @@ class _Search:
     def _run(self, sql: str) -> Found:
         params = {**self.allowed.params, "vector_query": self.query, "vector_limit": self.limit}
         return [(row["seq"], 1 - row["distance"]) for row in self.connection.run(sql, params)]
+
+
+def pgvector_schema(connection: Connection) -> str:
+    [row] = connection.run(
+        "SELECT quote_ident(n.nspname) AS schema FROM pg_extension e"
+        " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+    )
+    return str(row["schema"])
 
 
 def indexes(connection: Connection, name: str = "vector_near_%") -> dict[str, bool]:
@@ -200,7 +204,8 @@ def _build(connection: Connection, part: _Part, count: int) -> None:
     megabytes = min(MOST_MEMORY_MB, 64 + count * (4 * part.dimensions + 400) // 2**20)
     connection.change(f"SET maintenance_work_mem = '{megabytes}MB'")
     # CONCURRENTLY: nobody has to wait while it is made.
+    key = part.key(pgvector_schema(connection), "embedding")
     connection.change(
         f"CREATE INDEX CONCURRENTLY {part.index_name} ON vector"
-        f" USING hnsw (({part.key(connection, 'embedding')}) {part.operators}) WHERE {part.condition}"
+        f" USING hnsw (({key}) {part.operators}) WHERE {part.condition}"
     )
