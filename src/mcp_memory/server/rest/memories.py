@@ -159,7 +159,7 @@ class Search(Which):
 class Doomed(Shape):
     """Which memories to delete: those that meet every condition given."""
 
-    ids: list[ShownId] = []
+    ids: list[UUID] = []
     types: list[str] = []
     before: datetime | None = None
     below_confidence: Share | None = None
@@ -229,7 +229,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
 def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
     """Delete the memories that meet every condition given; at least one must be."""
     gone = engine.history.delete(
-        doomed.ids,
+        [str(id) for id in doomed.ids],
         before=doomed.before,
         below_confidence=doomed.below_confidence,
         types=doomed.types,

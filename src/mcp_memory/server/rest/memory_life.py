@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from fastapi import APIRouter, Response
 from pydantic import Field
@@ -63,7 +64,7 @@ class Events(Shape):
 
 
 class NewAssociation(Shape):
-    target_id: ShownId
+    target_id: UUID
     association_type: AssociationType = "related_to"
     weight: Share = 0.5
 
@@ -157,7 +158,7 @@ def associate_memory(id: Id, new: NewAssociation, engine: Acting, once: OnlyOnce
     """Connect a memory with another; a connection that is there takes the new weight."""
 
     def create() -> Made:
-        made = engine.memories.associate(str(id), new.target_id, new.association_type, new.weight)
+        made = engine.memories.associate(str(id), str(new.target_id), new.association_type, new.weight)
         return Made(Association.of(made), f"{PATH}/{id}/associations")
 
     return once(create)  # type: ignore[return-value]
