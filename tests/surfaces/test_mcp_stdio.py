@@ -87,6 +87,15 @@ def test_a_line_that_is_no_message_does_not_stop_the_server(tmp_path: Path) -> N
     assert 1 in [json.loads(line).get("id") for line in finished.stdout.splitlines()]
 
 
+def test_a_text_with_half_a_surrogate_pair_is_refused_and_the_server_goes_on(tmp_path: Path) -> None:
+    broken = {**ALICE, "observations": ["half of an emoji: \ud83d"]}
+    broken_call = {"name": "create_entities", "arguments": {"entities": [broken]}}
+    messages = [*handshake("2025-11-25"), request(1, "tools/call", **broken_call)]
+    answers = talk(tmp_path, [*messages, request(2, "tools/call", name="read_graph", arguments={})])
+    assert "surrogate" in answers[1]["message"]
+    assert answers[2]["structuredContent"] == {"entities": [], "relations": []}
+
+
 def test_no_database_is_opened_before_the_first_call(tmp_path: Path) -> None:
     talk(tmp_path, [*handshake("2025-11-25"), request(1, "tools/list"), request(2, "resources/list")])
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server.lazy import LazyEngine
@@ -48,7 +50,7 @@ async def _serve(server: Server[Any], name: str) -> None:
         unanswered = _Unanswered()
         to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        tasks.start_soon(unanswered.pass_requests, incoming, to_server)
+        tasks.start_soon(unanswered.pass_requests, incoming, to_server, outgoing)
         tasks.start_soon(unanswered.pass_answers, from_server, outgoing)
         await server.run(requests, answers, greeting(server))
 
@@ -65,10 +67,13 @@ class _Unanswered:
         self._fewer = anyio.Event()
 
     async def pass_requests(
-        self, incoming: Any, onward: MemoryObjectSendStream[SessionMessage | Exception]
+        self, incoming: Any, onward: MemoryObjectSendStream[SessionMessage | Exception], outgoing: Any
     ) -> None:
         async with onward:
             async for message in incoming:
+                if refusal := _refusal(message):
+                    await outgoing.send(SessionMessage(refusal))
+                    continue
                 self._note_request(message)
                 await onward.send(message)
             with anyio.move_on_after(LAST_ANSWERS):
@@ -94,3 +99,23 @@ class _Unanswered:
     def _settle(self, id: types.RequestId | None) -> None:
         self._ids.discard(id if id is not None else "")
         self._fewer.set()
+
+
+def _refusal(message: SessionMessage | Exception) -> types.JSONRPCError | None:
+    """The answer to a request that the protocol library cannot read, and would leave without one.
+
+    It reads no JSON that holds half of a surrogate pair, as programs send that cut an emoji in two.
+    """
+    if not isinstance(message, ValidationError):
+        return None
+    try:
+        request = json.loads(message.errors(include_url=False)[0]["input"])
+    except (TypeError, ValueError, RecursionError):
+        return None
+    id = request.get("id") if isinstance(request, dict) and "method" in request else None
+    if not isinstance(id, int | str) or not str(id).isprintable():
+        return None
+    said = "the request cannot be read: a text in it holds half of a surrogate pair, which is not Unicode"
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=id, error=types.ErrorData(code=types.PARSE_ERROR, message=f"{said}; remove it")
+    )
