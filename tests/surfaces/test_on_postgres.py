@@ -1,0 +1,65 @@
+"""Two web servers and an assistant's own server on one PostgreSQL: one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcp_memory import wiring
+from mcp_memory.config import Config
+from mcp_memory.engine import Context, Engine
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store
+from mcp_memory.storage.postgres import PostgresDatabase
+from tests.fakes import HashEmbedder
+from tests.surfaces.rest.serving import Running, listening, running
+from tests.surfaces.speaking import conversation
+
+
+@contextmanager
+def served(url: str) -> Iterator[Running]:
+    engine = Engine(
+        Context(
+            store=Store(PostgresDatabase(url)).open(),
+            embedder=HashEmbedder(),
+            clock=wiring.now,
+            new_id=wiring.new_id,
+            caller=Caller(client="test"),
+        )
+    )
+    with running(engine, Config(tools="graph,memory,agent")) as here:
+        yield here
+
+
+def test_what_is_written_at_one_server_is_told_and_found_at_the_other(postgres_url: str) -> None:
+    with (
+        served(postgres_url) as one,
+        served(postgres_url) as two,
+        one.client() as here,
+        two.client() as there,
+    ):
+        with listening(there) as listener:
+            made = here.post("/api/memories", json={"content": "the ferry leaves at ten"}).json()
+            [told] = listener.take(1)
+        assert (told.name, told.data["id"]) == ("memory_created", made["id"])
+        found = there.get("/api/memories/search", params={"q": "when does the ferry leave"}).json()
+        assert [item["id"] for item in found["items"]] == [made["id"]]
+
+
+def test_what_an_assistant_tells_its_own_server_is_told_and_found_on_the_web(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    ana = {"name": "Ana", "entityType": "person", "observations": ["keeps the harbour light"]}
+    with (
+        served(postgres_url) as web,
+        web.client() as client,
+        listening(client) as listener,
+        conversation(tmp_path, DATABASE_URL=postgres_url, EMBEDDING_PROVIDER="none") as assistant,
+    ):
+        assistant.call("create_entities", entities=[ana])
+        assert {told.name for told in listener.take(2)} == {"entity_created", "memory_created"}
+        found = client.get("/api/memories/search", params={"q": "harbour light"}).json()
+        assert [item["content"] for item in found["items"]] == ["keeps the harbour light"]
+        saved = assistant.call("memory_save", content="the bell rings at six", memory_type="fact")
+        assert client.get(f"/api/memories/{saved['memory_id']}").json()["content"] == "the bell rings at six"
