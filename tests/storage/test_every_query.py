@@ -128,3 +128,28 @@ def columns_of(database: Database, table: str) -> dict[str, str]:
                 {"table": table},
             )
     return {row["name"]: row["type"] for row in found}
+
+
+# Statements that do not name their space. On one PostgreSQL that costs nothing: they name rows by numbers
+# that belong to one space, or are about the database as a whole. On a database spread over machines by
+# space, each of the first kind would be sent to all of them; docs/scaling.md says what to do then.
+BY_NUMBER = {
+    "accesses_of", "add_feedback", "add_search_result", "archived_access_days", "archived_co_occurrences",
+    "associations_touching", "co_occurrences_among", "degrees_of", "entities_of_memories",
+    "feedback_of_searches", "observations_of", "outline_observations_of", "outline_relations_of",
+    "put_archived_access", "put_archived_access_day", "put_archived_co_occurrence", "relations_touching",
+    "remove_access", "remove_access_days", "remove_co_occurrences", "remove_memory_tags", "remove_pending",
+    "results_of_searches", "settle_all_pending", "settle_pending", "vectors_by_seq",
+}  # fmt: skip
+OF_THE_WHOLE = {
+    "activate_embedding_model", "add_embedding_model", "add_space", "add_token", "count_pending_anywhere",
+    "count_unembedded", "count_vectors", "embedding_models", "forget_answered", "put_setting",
+    "remove_embedding_model", "remove_stray_access", "remove_stray_access_days",
+    "remove_stray_co_occurrences", "remove_token", "remove_vectors_of_model", "setting_by_key",
+    "settings_like", "space_by_name", "spaces", "token_by_digest", "tokens",
+}  # fmt: skip
+
+
+def test_a_new_statement_names_its_space_or_says_why_not() -> None:
+    lacking = {name for name, sql in queries.load().items() if "space_id" not in sql and "{where}" not in sql}
+    assert lacking == BY_NUMBER | OF_THE_WHOLE
