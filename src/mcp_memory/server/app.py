@@ -8,14 +8,15 @@ from contextlib import asynccontextmanager
 from importlib import resources
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
 from mcp_memory import __version__
 from mcp_memory.config import Config
-from mcp_memory.server import problems, rest
+from mcp_memory.server import problems, reference, rest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
@@ -27,6 +28,9 @@ DESCRIPTION = """\
 One long-term memory for every AI assistant: memories, entities, relations, their history, and a stream of
 what changes. Errors are problem details (RFC 9457). Times are UTC. A space is chosen with the header
 `X-Memory-Space`."""
+
+TOKEN = HTTPBearer(auto_error=False, description="Needed where tokens have been made.")
+"""For the OpenAPI document; it is the guard who looks at it."""
 
 
 def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
@@ -49,16 +53,25 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
         await anyio.to_thread.run_sync(engine.close)
 
     app = FastAPI(
-        title="mcp-memory", version=__version__, description=DESCRIPTION, lifespan=lifespan, docs_url="/docs"
+        title="mcp-memory",
+        version=__version__,
+        description=DESCRIPTION,
+        servers=[{"url": "/", "description": "This server"}],
+        lifespan=lifespan,
+        # The usual pages are fetched from elsewhere; ours is here.
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.engine = engine
     app.state.feed = feed
     app.state.requests = Requests()
     problems.install(app)
     for router in rest.routers():
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(TOKEN)])
     app.router.routes.append(mcp.route)
     app.add_api_route("/", start_page, include_in_schema=False, response_class=HTMLResponse)
+    app.add_api_route("/docs", reference_page, include_in_schema=False, response_class=HTMLResponse)
     guarded = Guard(app, policy(config), lambda: engine().access, time.monotonic)
     return Measured(guarded, app.state.requests, time.monotonic)
 
@@ -67,3 +80,7 @@ def start_page(request: Request) -> HTMLResponse:
     page = resources.files("mcp_memory.server").joinpath("start.html").read_text("utf-8")
     base = str(request.base_url).rstrip("/")
     return HTMLResponse(page.replace("{base}", base).replace("{version}", __version__))
+
+
+def reference_page(request: Request) -> HTMLResponse:
+    return HTMLResponse(reference.page(request.app.openapi()))

@@ -75,7 +75,7 @@ class Histogram(Shape):
 
 
 @router.get("/overview")
-def overview(engine: Acting) -> Overview:
+def read_overview(engine: Acting) -> Overview:
     """Count what there is."""
     found = engine.analytics.overview()
     stats = {name: getattr(found.stats, name) for name in found.stats.__slots__}
@@ -84,7 +84,7 @@ def overview(engine: Acting) -> Overview:
 
 
 @router.get("/growth")
-def growth(
+def count_growth(
     engine: Acting,
     period: Period = "day",
     limit: Annotated[int, Query(ge=1, le=MOST_PERIODS, description="How many periods.")] = 30,
@@ -97,20 +97,20 @@ def growth(
 
 
 @router.get("/types")
-def types(engine: Acting) -> Types:
+def count_types(engine: Acting) -> Types:
     """Count memories of each type, the most frequent first."""
     found = engine.analytics.types()
     return Types(items=[TypeCount(memory_type=name, count=count) for name, count in found.items()])
 
 
 @router.get("/tags")
-def tags(engine: Acting, limit: Annotated[int, Query(ge=1, le=MOST_TAGS)] = 100) -> Tags:
+def count_tags(engine: Acting, limit: Annotated[int, Query(ge=1, le=MOST_TAGS)] = 100) -> Tags:
     """Count memories with each tag, the most frequent first."""
     found = engine.analytics.tags(limit)
     return Tags(items=[TagCount(tag=name, count=count) for name, count in found.items()])
 
 
 @router.get("/confidence")
-def confidence(engine: Acting, bins: Annotated[int, Query(ge=1, le=MOST_BINS)] = 10) -> Histogram:
+def count_confidence(engine: Acting, bins: Annotated[int, Query(ge=1, le=MOST_BINS)] = 10) -> Histogram:
     """Count memories by effective confidence."""
     return Histogram(items=[Bin.model_validate(one) for one in engine.analytics.confidence(bins)])

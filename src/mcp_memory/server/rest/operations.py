@@ -51,7 +51,7 @@ class Health(Shape):
 
 
 @router.get("/health")
-def health(request: Request, engine: Acting) -> Health:
+def read_health(request: Request, engine: Acting) -> Health:
     """Say whether the database can be reached, how searches run, and what is done in the background."""
     condition = engine.inventory.condition()
     return Health(
@@ -70,7 +70,7 @@ def health(request: Request, engine: Acting) -> Health:
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-def metrics(request: Request, engine: Acting) -> PlainTextResponse:
+def read_metrics(request: Request, engine: Acting) -> PlainTextResponse:
     """Give the server's figures in the text format of Prometheus."""
     requests: Requests = request.app.state.requests
     lines = [
