@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -63,7 +63,11 @@ class PostgresServer:
 
     def start(self) -> PostgresServer:
         options = [option for item in self._settings.items() for option in ("-c", "=".join(item))]
-        self._process = self._popen("postgres", "-D", self._data, "-k", str(self.folder), *options)
+        # Told by the system when the test run is gone, however that ended.
+        watching = ["setpriv", "--pdeathsig", "QUIT"] if shutil.which("setpriv") else []
+        self._process = self._popen(
+            "postgres", "-D", self._data, "-k", str(self.folder), *options, before=watching
+        )
         deadline = time.monotonic() + STARTING_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -112,10 +116,10 @@ class PostgresServer:
         if process.wait():
             raise RuntimeError(f"{program} failed: {self._log.read_text('utf-8', 'replace')}")
 
-    def _popen(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _popen(self, program: str, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [str(self._programs / program), *arguments],
+                [*before, str(self._programs / program), *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, user=self._user,
                 group=self._user, extra_groups=None if self._user is None else [],
                 start_new_session=True,
