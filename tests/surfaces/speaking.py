@@ -39,15 +39,22 @@ class Conversation:
 
     def call(self, tool: str, **arguments: Any) -> Json:
         """The structured answer, after checking that it keeps the tool's contract."""
-        result = self.portal.call(self.client.call_tool, tool, arguments)
-        [part] = result.content
-        assert isinstance(part, TextContent)
-        if result.is_error:
-            raise Refused(json.loads(part.text)["error"])
-        structured: Json = result.structured_content or {}
-        assert json.loads(part.text) == structured, "the text says the same as the structure"
-        jsonschema.validate(structured, self.tools[tool].output_schema or {})
+        [text], structured = self._asked(tool, arguments)
+        assert json.loads(text) == structured, "the text says the same as the structure"
         return structured
+
+    def call_drop_in(self, tool: str, **arguments: Any) -> Json:
+        """The same of the set that stands in for another server, whose texts are as they are there."""
+        return self._asked(tool, arguments)[1]
+
+    def _asked(self, tool: str, arguments: Json) -> tuple[list[str], Json]:
+        result = self.portal.call(self.client.call_tool, tool, arguments)
+        texts = [part.text for part in result.content if isinstance(part, TextContent)]
+        if result.is_error:
+            raise Refused(json.loads(texts[0])["error"])
+        structured: Json = result.structured_content or {}
+        jsonschema.validate(structured, self.tools[tool].output_schema or {})
+        return texts, structured
 
 
 @contextmanager
