@@ -201,6 +201,18 @@ def test_an_observation_stored_as_a_memory_outlives_its_entity(engine: Engine) -
     assert [memory.content for memory in everything(engine)] == ["Built with Astro"]
 
 
+def test_a_text_and_its_respaced_observation_are_both_kept_to_the_letter(engine: Engine) -> None:
+    remember(engine, "one  fact\nin two lines")
+    for _ in range(2):
+        engine.graph.create_entities([NewEntity(name="X", observations=("one fact in two lines",))])
+    [node] = engine.graph.open_nodes(["X"]).nodes
+    assert node.texts == ["one fact in two lines"]
+    assert [memory.content for memory in everything(engine)] == [
+        "one  fact\nin two lines",
+        "one fact in two lines",
+    ]
+
+
 def test_update_memory(engine: Engine) -> None:
     memory = remember(engine, "The capital of Australia is Sydney").memory
     updated = engine.memories.update(memory.id, {"content": "The capital of Australia is Canberra"})

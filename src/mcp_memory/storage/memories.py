@@ -12,7 +12,7 @@ from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
-from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint
+from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
 
 MEMORY_COLUMNS = ", ".join(
     f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
@@ -87,7 +87,8 @@ class Memories:
     def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
         """Living memories by their content, to the letter."""
         wanted = dict.fromkeys(contents)
-        found = self._scope.fetch("living_memories_by_hash", map(exact_fingerprint, wanted), slots=_SLOTS)
+        hashes = [hash(text) for text in wanted for hash in (exact_fingerprint, spelling_fingerprint)]
+        found = self._scope.fetch("living_memories_by_hash", hashes, slots=_SLOTS)
         return {row["content"]: memory_of(row) for row in found if row["content"] in wanted}
 
     def find(
@@ -153,7 +154,7 @@ class Memories:
     ) -> Memory:
         at = self._scope.at
         row = {
-            "id": id, "content": content, "content_hash": _hash(origin, content), "type": type,
+            "id": id, "content": content, "content_hash": self._free_hash(origin, content), "type": type,
             "kind": kind, "tags": list(tags), "confidence": confidence, "importance": importance,
             "source": source, "context": context, "channel": channel, "metadata": dict(metadata or {}),
             "origin": origin, "pinned_at": at if pinned else None, "created_at": at, "updated_at": at,
@@ -161,6 +162,11 @@ class Memories:
             "forgotten_at": None, "forgotten_reason": None, "superseded_at": None, "superseded_by": None,
         }  # fmt: skip
         return memory_of({**row, "seq": self._scope.rows.insert("memory", row)})
+
+    def _free_hash(self, origin: Origin, content: str) -> str:
+        """The hash of new content; of an observation that a memory says with other spacing, another one."""
+        taken = origin == "observation" and self.equal_to(content) is not None
+        return spelling_fingerprint(content) if taken else _hash(origin, content)
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
         """Change what a memory says, keeping what it said as a version."""

@@ -21,3 +21,8 @@ def fingerprint(text: str) -> str:
 def exact_fingerprint(text: str) -> str:
     """SHA-256 of the text as it is: equal to `fingerprint` where there is nothing to normalise."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def spelling_fingerprint(text: str) -> str:
+    """Tells a text from one that differs only in spacing, where both are kept."""
+    return exact_fingerprint(f"spelled: {text}")
