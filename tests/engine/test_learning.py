@@ -10,6 +10,7 @@ import pytest
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Tuning
+from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity, NewRelation
 from mcp_memory.engine.learning import Weights
 from mcp_memory.errors import Invalid, Unavailable
@@ -142,6 +143,14 @@ def test_naming_a_result_in_a_text_is_feedback(lamps: Engine, store: Store, cloc
     lamps.entities.search("red lamp", 3)
     lamps.graph.add_observations("Boat", ["has the NIGHT LAMP on board, and two floor lamps"])
     assert signs(store, clock) == {"Night lamp": {"cited"}}
+
+
+def test_a_memory_about_a_result_or_naming_it_is_feedback(lamps: Engine, store: Store, clock: Clock) -> None:
+    lamps.entities.search("red lamp", 3)
+    lamps.memories.remember(
+        NewMemory(content="Prefer the floor lamp in winter", entity_names=("Night lamp",))
+    )
+    assert signs(store, clock) == {"Night lamp": {"extended"}, "Floor lamp": {"cited"}}
 
 
 def test_what_happens_too_late_says_nothing(lamps: Engine, store: Store, clock: Clock) -> None:

@@ -19,7 +19,7 @@ def opened(tx: Transaction, seqs: Sequence[int]) -> None:
     tx.search_log.credit(seqs, "opened")
 
 
-def extended(tx: Transaction, entity: Entity, texts: Sequence[str]) -> None:
+def extended(tx: Transaction, entity: Entity, texts: Sequence[str] = ()) -> None:
     """Something was added to what is known of an entity."""
     tx.search_log.credit([entity.seq], "extended")
     cited(tx, texts, besides={entity.seq})

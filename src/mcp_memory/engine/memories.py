@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from mcp_memory.embedding import NoModel
+from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Context, Topic, at_most, checked_limit, checked_offset
 from mcp_memory.engine.drafts import (
     PLAIN_TYPE,
@@ -291,6 +292,7 @@ class Memories(Topic):
         if isinstance(meaning, Meaning):
             tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)
         self._link(tx, memory, new.entity_names)
+        feedback.cited(tx, [new.content])
         tx.journal.record("memory_created", memory.id, id=memory.id, content=new.content, type=new.type)
         return memory
 
@@ -326,6 +328,7 @@ class Memories(Topic):
             if entity.seq not in known:
                 tx.entities.link(entity, memory)
                 tx.entities.change(entity)
+                feedback.extended(tx, entity)
                 known.add(entity.seq)
                 linked.append(entity.name)
         return linked
