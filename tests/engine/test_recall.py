@@ -399,3 +399,11 @@ def test_a_longer_query_limit_can_be_set(make_engine: EngineMaker) -> None:
     engine = make_engine(limits=Limits(query_length=2000))
     remember(engine, "tea")
     assert engine.recall.recall("tea " * 400, mode="keyword").total == 1
+
+
+def test_a_filter_of_many_tags_is_answered_at_once(engine: Engine) -> None:
+    tags = tuple(f"tag{number}" for number in range(40))
+    engine.memories.remember(NewMemory(content="carries every tag", tags=tags))
+    engine.memories.remember(NewMemory(content="carries all but one", tags=tags[1:]))
+    answer = engine.recall.recall("carries", mode="keyword", filter=Filter(tags=tags))
+    assert [hit.memory.content for hit in answer.hits] == ["carries every tag"]

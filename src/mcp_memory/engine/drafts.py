@@ -16,6 +16,10 @@ PLAIN_TYPE = "observation"
 ORDINARY_IMPORTANCE = 0.5
 
 MOST_TAGS = 100
+MOST_FILTER_TAGS = 20
+"""Each is a condition of its own, and a database takes long to plan many."""
+
+MOST_FILTER_TYPES = 100
 DEEPEST_METADATA = 50
 """Lists and objects within each other: not every program that reads them bears more."""
 
@@ -88,13 +92,25 @@ def checked_filter(filter: Filter) -> Filter:
     ):
         if value is not None:
             checked_share(value, what)
-    for text in (*filter.types, *filter.tags, filter.source or "", filter.channel or ""):
+    for names, what in ((filter.types, "types in a filter"), (filter.tags, "tags in a filter")):
+        at_most(len(names), MOST_TAGS, what)
+    types, tags = tuple(dict.fromkeys(filter.types)), tuple(dict.fromkeys(filter.tags))
+    at_most(len(types), MOST_FILTER_TYPES, "types")
+    at_most(len(tags), MOST_FILTER_TAGS, "tags to filter by")
+    for text in (*types, *tags, filter.source or "", filter.channel or ""):
         storable(text, "a filter")
-    return replace(filter, after=_zoned(filter.after), before=_zoned(filter.before))
+    return replace(
+        filter, types=types, tags=tags, after=_in_utc(filter.after), before=_in_utc(filter.before)
+    )
 
 
-def _zoned(at: datetime | None) -> datetime | None:
-    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+def _in_utc(at: datetime | None) -> datetime | None:
+    if at is None or at.tzinfo is None:
+        return at and at.replace(tzinfo=UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise Invalid(f"{at} is beyond the calendar: give a date between the years 1 and 9999") from None
 
 
 def _content(content: str, limits: Limits) -> str:

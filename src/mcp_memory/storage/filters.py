@@ -26,12 +26,16 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
         names, bound = in_list(filter.types, "type")
         conditions.append(f"o.type IN ({names})")
         params |= bound
-    for index, tag in enumerate(filter.tags):
+    if filter.tags:
+        # One sub-select for all of them: a join for each would take PostgreSQL minutes to plan.
+        wanted_tags = tuple(dict.fromkeys(filter.tags))
+        names, bound = in_list(wanted_tags, "tag")
         conditions.append(
             "o.seq IN (SELECT mt.memory_seq FROM memory_tag mt"
-            f" WHERE mt.space_id = :space_id AND mt.tag = :tag{index})"
+            f" WHERE mt.space_id = :space_id AND mt.tag IN ({names})"
+            " GROUP BY mt.memory_seq HAVING count(*) = :tag_count)"
         )
-        params[f"tag{index}"] = tag
+        params |= {**bound, "tag_count": len(wanted_tags)}
     if filter.entity_seq is not None:
         conditions.append(
             "o.seq IN (SELECT em.memory_seq FROM entity_memory em WHERE em.entity_seq = :entity_seq)"
