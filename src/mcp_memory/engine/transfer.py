@@ -214,15 +214,17 @@ def _lines(source: Source) -> Iterator[bytes]:
     """One at a time."""
     if not isinstance(source, str | Path):
         return iter(source)
-    file = Path(source).expanduser()
-    if file.is_dir():
-        raise Invalid(f"{file} is a folder: give the path of a file")
     try:
+        file = Path(source).expanduser()
+        if file.is_dir():
+            raise Invalid(f"{file} is a folder: give the path of a file")
         opened = file.open("rb")
     except FileNotFoundError:
         raise Invalid(f"there is no file {file}") from None
     except OSError as error:
-        raise Invalid(f"{file} cannot be read: {error.strerror}") from error
+        raise Invalid(f"{source} cannot be read: {error.strerror}") from error
+    except (ValueError, RuntimeError) as error:  # no text for a path, or the home of nobody
+        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
     return _each(opened)
 
 

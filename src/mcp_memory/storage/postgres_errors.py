@@ -15,6 +15,8 @@ def translated_errors() -> Iterator[None]:
     """A driver's error becomes one of ours; wrong SQL stays what it is, a bug."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise Invalid("a text holds half of a surrogate pair, which is not text: remove it") from error
     except psycopg.IntegrityError as error:
         raise Conflict(f"the database refused a row: {_first_line(error)}") from error
     except psycopg.DataError as error:

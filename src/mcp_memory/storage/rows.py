@@ -154,7 +154,7 @@ def named(table: str, seq: int, row: Row | None) -> str:
 def _levelled(value: Any) -> Any:
     # A database gives 1.0 back for 1, or 10000000000000000 for 1e16.
     if isinstance(value, int | float):
-        return float(value)
+        return float(value) if abs(value) < 2**1023 else value
     if isinstance(value, dict):
         return {key: _levelled(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import apsw
 
-from mcp_memory.errors import Conflict, MemoryServerError, Unavailable
+from mcp_memory.errors import Conflict, Invalid, MemoryServerError, Unavailable
 from mcp_memory.storage.database import Params, Row, Script
 from mcp_memory.storage.file_lock import FileLock
 from mcp_memory.storage.sqlite_signals import SqliteBell, SqliteCandidacy
@@ -316,6 +316,10 @@ def _translated() -> Iterator[None]:
         yield
     except MemoryServerError:
         raise
+    except UnicodeEncodeError as error:
+        raise Invalid("a text holds half of a surrogate pair, which is not text: remove it") from error
+    except OverflowError as error:
+        raise Invalid("a number is larger than the database can hold: give a smaller one") from error
     except apsw.ConstraintError as error:
         raise Conflict(f"the database refused a row: {error}") from error
     except (apsw.BusyError, apsw.LockedError) as error:

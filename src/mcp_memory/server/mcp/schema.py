@@ -101,7 +101,7 @@ def _decoded(schema: Json, arguments: Mapping[str, Any]) -> Json:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
