@@ -156,6 +156,15 @@ def test_what_an_agent_saves_is_recalled(assistants: Assistants, reader: str) ->
     assert assistants.found(reader)
 
 
+def test_what_an_agent_saves_is_found_in_the_graph_though_no_entity_holds_it(assistants: Assistants) -> None:
+    assistants.write("agent")
+    found = assistants.call("graph", "search_semantic", query="Who has a ledger of quokkas?")
+    assert found["results"] == []
+    assert [memory["content"] for memory in found["memories"]] == [FACT]
+    assistants.call("agent", "memory_delete", memory_id=found["memories"][0]["id"])
+    assert "memories" not in assistants.call("graph", "search_semantic", query="ledger of quokkas")
+
+
 @pytest.mark.parametrize("reader", ["graph", "anthropic"])
 def test_what_an_agent_saves_and_an_entity_observes_is_one_fact(assistants: Assistants, reader: str) -> None:
     assistants.write("agent")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mcp_memory.cli.memory_rendering import memory_json, print_memories
 from mcp_memory.cli.output import json_option, limit_option, note, plain, print_json, printable, say
 from mcp_memory.cli.rendering import graph_json, node_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
@@ -41,14 +42,19 @@ def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
 def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     if as_json:
         found = [_hit_json(hit) for hit in answer.hits]
-        print_json({"mode": answer.mode, "strategy": answer.routing_strategy, "results": found})
+        loose = [memory_json(memory) for memory in answer.unattached]
+        print_json(
+            {"mode": answer.mode, "strategy": answer.routing_strategy, "results": found, "memories": loose}
+        )
         return
     for hit in answer.hits:
         print_nodes([hit.node])
         if hit.explanation is not None:
             factors = plain(hit.explanation)
             say("  = " + ", ".join(f"{name} {printable(value) or '-'}" for name, value in factors.items()))
-    if not answer.hits:
+    if answer.unattached:
+        print_memories(answer.unattached)
+    elif not answer.hits:
         note("Nothing found.")
     if answer.mode.startswith("keyword"):
         note(f"Searched by {answer.mode}")

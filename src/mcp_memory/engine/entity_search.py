@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from mcp_memory.engine.context import Topic, checked_limit, checked_query
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.learning import record_search, weights_in
+from mcp_memory.engine.unattached import unattached_memories
 from mcp_memory.errors import Conflict, Invalid, Unavailable
-from mcp_memory.model import Entity, Node
+from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, calibrated, min_max, rrf
 from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Scored, Usage, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
@@ -90,6 +91,8 @@ class EntityAnswer:
     """`hybrid`, `semantic` when no word matched, or `keyword only:` and why."""
     routing_strategy: str
     hits: tuple[EntityHit, ...]
+    unattached: tuple[Memory, ...] = ()
+    """Memories that match as well and are about no entity."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,10 +133,14 @@ class EntitySearch(Topic):
             ranking = _ranking(tx, _found(tx, query, meaning, limit * OVER_FETCH), strategy)
             best = list(ranking.final)[:limit]
             nodes = tx.entities.nodes(ranking.found.entities[seq] for seq in best)
+            unattached = unattached_memories(
+                tx, query_terms(query), meaning, min_similarity=self._context.tuning.min_similarity
+            )
         answer = EntityAnswer(
             mode=_mode(meaning, ranking.found),
             routing_strategy=strategy,
             hits=tuple(_hit(node, ranking, strategy, explain) for node in nodes),
+            unattached=unattached,
         )
         self._remember(query, limit, answer, ranking, started_at)
         return answer
@@ -146,6 +153,7 @@ class EntitySearch(Topic):
         shown = [hit.node.entity.seq for hit in answer.hits]
         with suppress(Unavailable, Conflict), self._context.noting() as tx:
             tx.usage.record(shown)
+            tx.memories.reinforce([memory.seq for memory in answer.unattached])
             record_search(
                 tx,
                 self._context.tuning,

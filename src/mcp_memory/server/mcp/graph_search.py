@@ -39,8 +39,15 @@ class EntityFound(TypedDict):
     explanation: NotRequired[dict[str, Any]]
 
 
+class MemoryFound(TypedDict):
+    id: str
+    content: str
+    memory_type: str
+
+
 class EntitiesFound(TypedDict):
     results: list[EntityFound]
+    memories: NotRequired[list[MemoryFound]]
     mode: str
 
 
@@ -49,10 +56,17 @@ def search_semantic(engine: Engine, arguments: SearchSemantic) -> EntitiesFound:
     """Find entities by what they are about, even in other words; names and numbers in the query count too.
 
     The first tool to reach for when something may be known already. For an exact piece of text use
-    search_nodes, for a known name open_nodes. `mode` says if only words could be searched, and why.
+    search_nodes, for a known name open_nodes. `memories` are facts that fit and belong to no entity.
+    `mode` says if only words could be searched, and why.
     """
     answer = engine.entities.search(arguments.query, arguments.limit, explain=arguments.explain)
-    return {"results": [_found(hit) for hit in answer.hits], "mode": answer.mode}
+    found: EntitiesFound = {"results": [_found(hit) for hit in answer.hits], "mode": answer.mode}
+    if answer.unattached:
+        found["memories"] = [
+            {"id": memory.id, "content": memory.content, "memory_type": memory.type}
+            for memory in answer.unattached
+        ]
+    return found
 
 
 def _found(hit: EntityHit) -> EntityFound:
