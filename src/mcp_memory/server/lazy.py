@@ -33,6 +33,11 @@ class LazyEngine:
                 self._engine = engine
             return self._engine
 
+    @property
+    def ready(self) -> Engine | None:
+        """The engine, if calling for it takes no time."""
+        return self._engine
+
     def close(self) -> None:
         """Waits until the chore under way is whole."""
         with self._lock:

@@ -24,6 +24,7 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
     "relation_ended": ("ended", "relation"),
     "observations_removed": ("took observations off", "entity"),
     "reflection_added": ("wrote", "reflection"),
+    "reflection_deleted": ("deleted", "reflection"),
 }
 """Verb and noun of what events count."""
 

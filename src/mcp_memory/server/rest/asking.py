@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
+import anyio.to_thread
 from fastapi import Depends, Header, Path, Query
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
+from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.shapes import Shape
 from mcp_memory.server.visitor import visitor_of
@@ -27,10 +29,13 @@ ANYWHERE = documented(400, 401, 403, 413, 421, 422, 429, 500, 503)
 """What every route may answer when it does not do what was asked."""
 
 
-def acting(request: Request) -> Engine:
+async def acting(request: Request) -> Engine:
     """The engine, on behalf of whoever asks."""
-    engine: Callable[[], Engine] = request.app.state.engine
-    return engine().acting_for(visitor_of(request).caller)
+    lazy: LazyEngine = request.app.state.engine
+    engine = lazy.ready
+    if engine is None:
+        engine = await anyio.to_thread.run_sync(lazy)
+    return engine.acting_for(visitor_of(request).caller)
 
 
 Acting = Annotated[Engine, Depends(acting)]
