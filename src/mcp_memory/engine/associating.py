@@ -1,10 +1,16 @@
-"""Follows associations from the memories that were found to those that belong with them."""
+"""Brings memories up together: what words and meaning find, and what is associated with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
-from mcp_memory.ranking.fusion import best_first
+from mcp_memory.engine.evidence import Evidence
+from mcp_memory.model import Filter
+from mcp_memory.ranking.fusion import best_first, rrf
 from mcp_memory.ranking.spreading import reached
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.memories import Standing
 
 SEEDS = 20
 """How many of the best matches are followed."""
@@ -21,6 +27,67 @@ FACTORS: Mapping[str, float] = {
 
 LEADING_ON = frozenset({"related_to", "part_of"})
 """Only these are followed a second time: the update of a cause of something is too far from it."""
+
+IMPORTANCE = 0.2
+"""How far importance moves a relevance: by a tenth up, at most, or a tenth down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What came up, and through which of the three lists."""
+
+    evidence: Evidence
+    reached: Mapping[int, float]
+    """The score that associations gave."""
+    relevance: Mapping[int, float]
+    standing: Mapping[int, Standing]
+    lists: Mapping[str, Sequence[int]]
+    fused: Mapping[int, float]
+    """Reciprocal ranks over the lists, best first."""
+
+    def curated(self, most: int) -> dict[int, float]:
+        """The best by rank in order of relevance and importance; what was superseded after all others."""
+        scores = {seq: self.relevance[seq] * self.weight(seq) for seq in list(self.fused)[:most]}
+        current = {seq: score for seq, score in scores.items() if not self.standing[seq].superseded}
+        least = min(current.values(), default=1.0)
+        past = {seq: min(score, least) for seq, score in scores.items() if seq not in current}
+        return {**best_first(current), **best_first(past)}
+
+    def weight(self, seq: int) -> float:
+        """What importance makes of a relevance; like confidence, it fades unless the memory is pinned."""
+        standing = self.standing[seq]
+        return 1 - IMPORTANCE / 2 + IMPORTANCE * standing.importance * standing.effective_confidence
+
+    def explained(self, seq: int) -> dict[str, Any]:
+        return {
+            "ranks": {name: seqs.index(seq) + 1 for name, seqs in self.lists.items() if seq in seqs},
+            "rrf": self.fused[seq],
+            "association": self.reached.get(seq),
+            "importance_factor": self.weight(seq),
+            "superseded": self.standing[seq].superseded,
+        }
+
+
+def recollect(
+    tx: Transaction,
+    evidence: Evidence,
+    matches: Mapping[int, float],
+    filter: Filter,
+    *,
+    half_life: timedelta,
+    pool: int,
+) -> Recollection:
+    """Put together what matches, by words and by meaning, and what its associations lead to."""
+    found = associated(tx, matches)
+    standing = {**evidence.standing, **tx.memories.standing(found, filter, half_life=half_life)}
+    near = {seq: score for seq, score in found.items() if seq in standing}
+    relevance = {seq: max(matches.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**matches, **near}}
+    lists = {
+        "words": list(best_first(evidence.keyword))[:pool],
+        "vectors": [seq for seq in best_first(evidence.cosine) if seq in matches][:pool],
+        "associations": list(best_first(relevance))[:pool],
+    }
+    return Recollection(evidence, near, relevance, standing, lists, rrf(lists.values()))
 
 
 def associated(tx: Transaction, scores: Mapping[int, float]) -> dict[int, float]:

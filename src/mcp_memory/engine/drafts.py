@@ -16,9 +16,6 @@ PLAIN_TYPE = "observation"
 ORDINARY_IMPORTANCE = 0.5
 
 MOST_TAGS = 100
-MOST_FILTER_TAGS = 20
-"""Each is a condition of its own, and a database takes long to plan many."""
-
 MOST_FILTER_TYPES = 100
 DEEPEST_METADATA = 50
 """Lists and objects within each other: not every program that reads them bears more."""
@@ -96,7 +93,7 @@ def checked_filter(filter: Filter) -> Filter:
         at_most(len(names), MOST_TAGS, what)
     types, tags = tuple(dict.fromkeys(filter.types)), tuple(dict.fromkeys(filter.tags))
     at_most(len(types), MOST_FILTER_TYPES, "types")
-    at_most(len(tags), MOST_FILTER_TAGS, "tags to filter by")
+    at_most(len(tags), MOST_TAGS, "tags to filter by")
     for text in (*types, *tags, filter.source or "", filter.channel or ""):
         storable(text, "a filter")
     return replace(

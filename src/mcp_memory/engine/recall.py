@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from mcp_memory.engine.associating import associated
+from mcp_memory.engine.associating import recollect
 from mcp_memory.engine.connecting import connected, memories_of, starting_entities
 from mcp_memory.engine.context import Context, Topic, checked_limit, checked_offset, checked_query
 from mcp_memory.engine.drafts import checked_filter
@@ -15,7 +15,7 @@ from mcp_memory.engine.memories import entity_names
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity, Filter, Memory
 from mcp_memory.ranking.decay import effective_confidence
-from mcp_memory.ranking.fusion import best_first, rrf
+from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import Standing
 from mcp_memory.text.words import query_terms
@@ -33,9 +33,6 @@ SUPERSEDED = 0.5
 
 CURATED = 3
 """Of how many, per result that is wanted, the best are chosen after lists were fused by rank."""
-
-IMPORTANCE = 0.2
-"""How far importance moves a relevance: by a tenth up, at most, or a tenth down."""
 
 EVERYTHING = Filter()
 _ASKED_FOR = ByWordsOnly("asked for")
@@ -211,41 +208,20 @@ class Recall(Topic):
     def _recollect(self, query: str, filter: Filter, limit: int, explain: bool) -> Answer:
         """What words, meaning and associations bring up together, the best of it in order of relevance."""
         meaning = self._indexing.meaning(query, "memory")
+        pool = _pool(limit)
         with self._context.reading() as tx:
-            evidence = self._gather(tx, query_terms(query), meaning, filter, _pool(limit))
-            relevance = self._matches(evidence, "hybrid", meaning)
-            near = associated(tx, relevance)
-            standing = {
-                **evidence.standing,
-                **tx.memories.standing(near, filter, half_life=self._half_life),
-            }
-            near = {seq: score for seq, score in near.items() if seq in standing}
-            combined = {
-                seq: max(relevance.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**relevance, **near}
-            }
-            lists = {
-                "words": list(best_first(evidence.keyword)),
-                "vectors": [seq for seq in best_first(evidence.cosine) if seq in relevance],
-                "associations": list(best_first(combined)),
-            }
-            fused = rrf(seqs[: _pool(limit)] for seqs in lists.values())
-            chosen = {seq: combined[seq] * _weight(standing[seq]) for seq in list(fused)[: CURATED * limit]}
-            ranked = dict(sorted(chosen.items(), key=lambda item: (standing[item[0]].superseded, -item[1])))
+            evidence = self._gather(tx, query_terms(query), meaning, filter, pool)
+            matches = self._matches(evidence, "hybrid", meaning)
+            found = recollect(tx, evidence, matches, filter, half_life=self._half_life, pool=pool)
 
             def explained(seq: int) -> dict[str, Any]:
-                ranks = {name: seqs.index(seq) + 1 for name, seqs in lists.items() if seq in seqs}
-                return {
-                    **_parts(evidence, seq),
-                    "ranks": ranks,
-                    "rrf": fused[seq],
-                    "association": near.get(seq),
-                    "importance_factor": _weight(standing[seq]),
-                    "superseded": standing[seq].superseded,
-                }
+                return {**_parts(evidence, seq), **found.explained(seq)}
 
-            ranking = _Ranking(_ran("hybrid", meaning), ranked, standing, explained)
-            hits = self._hits(tx, list(ranked)[:limit], ranking, explain)
-        return Answer(mode=ranking.mode, hits=hits, total=len(fused))
+            ranking = _Ranking(
+                _ran("hybrid", meaning), found.curated(CURATED * limit), found.standing, explained
+            )
+            hits = self._hits(tx, list(ranking.scores)[:limit], ranking, explain)
+        return Answer(mode=ranking.mode, hits=hits, total=len(found.fused))
 
     def _choose(self, mode: AgentMode, filter: Filter, sort_by: SortOrder | None, limit: int) -> Answer:
         """The first in a mode's own order, superseded ones last, then sorted as they are to be shown."""
@@ -338,11 +314,6 @@ def _ran(mode: Mode, meaning: Meaning | ByWordsOnly) -> str:
 
 def _trust(standing: Standing) -> float:
     return standing.effective_confidence * (SUPERSEDED if standing.superseded else 1.0)
-
-
-def _weight(standing: Standing) -> float:
-    """What importance makes of a relevance; like confidence, it fades unless it is pinned."""
-    return 1 - IMPORTANCE / 2 + IMPORTANCE * standing.importance * standing.effective_confidence
 
 
 def _parts(evidence: Evidence, seq: int) -> dict[str, Any]:
