@@ -6,10 +6,10 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import resources
+from typing import Any
 
 import anyio.to_thread
-from fastapi import Depends, FastAPI
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
@@ -29,8 +29,16 @@ One long-term memory for every AI assistant: memories, entities, relations, thei
 what changes. Errors are problem details (RFC 9457). Times are UTC. A space is chosen with the header
 `X-Memory-Space`."""
 
-TOKEN = HTTPBearer(auto_error=False, description="Needed where tokens have been made.")
-"""For the OpenAPI document; it is the guard who looks at it."""
+TOKEN = {"type": "http", "scheme": "bearer", "description": "Needed where tokens have been made."}
+
+
+class App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """As usual, and that a caller may, but need not, show a token: that is the guard's business."""
+        document = super().openapi()
+        document["components"]["securitySchemes"] = {"token": TOKEN}
+        document["security"] = [{}, {"token": []}]
+        return document
 
 
 def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
@@ -52,7 +60,7 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
             yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)
 
-    app = FastAPI(
+    app = App(
         title="mcp-memory",
         version=__version__,
         description=DESCRIPTION,
@@ -68,7 +76,7 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
     app.state.requests = Requests()
     problems.install(app)
     for router in rest.routers():
-        app.include_router(router, dependencies=[Depends(TOKEN)])
+        app.include_router(router)
     app.router.routes.append(mcp.route)
     app.add_api_route("/", start_page, include_in_schema=False, response_class=HTMLResponse)
     app.add_api_route("/docs", reference_page, include_in_schema=False, response_class=HTMLResponse)

@@ -46,7 +46,7 @@ class Measured:
         try:
             await self._app(scope, receive, measured)
         finally:
-            route = getattr(scope.get("route"), "path", UNMATCHED)
+            route = getattr(scope.get("route"), "path_format", UNMATCHED)
             self._requests.count(scope["method"], route, status, took)
 
 

@@ -127,5 +127,8 @@ def _unexpected(request: Request, error: Exception) -> Response:
 def _allowed(request: Request) -> list[str]:
     """Every method of a path: the router itself looks no further than the first route of it."""
     paths: Mapping[str, Mapping[str, Any]] = request.app.openapi()["paths"]
-    here = [methods for path, methods in paths.items() if compile_path(path)[0].match(request.url.path)]
+    path = request.url.path
+    if path in paths:
+        return sorted(method.upper() for method in paths[path])
+    here = (methods for template, methods in paths.items() if compile_path(template)[0].match(path))
     return sorted({method.upper() for methods in here for method in methods})

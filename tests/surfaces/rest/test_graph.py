@@ -100,6 +100,8 @@ def test_put_changes_an_entity_unless_somebody_was_faster(client: httpx.Client) 
     assert (first.json()["name"], first.json()["description"]) == ("Alicia", "an engineer")
     late = client.put(path, json={"description": "a pilot"}, headers={"if-match": etag})
     assert late.status_code == 412
+    never = client.put(path, json={"description": "a pilot"}, headers={"if-match": f'"{10**18 - 1}"'})
+    assert never.status_code == 412
     again = client.put(path, json={"description": None}, headers={"if-match": first.headers["etag"]})
     assert again.json()["description"] is None
 

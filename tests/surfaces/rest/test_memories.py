@@ -122,6 +122,8 @@ def test_a_lost_update_is_refused(client: httpx.Client) -> None:
     assert late.status_code == 412
     assert late.json()["code"] == "stale"
     assert client.get(path).json()["content"] == "x is z"
+    for never in ('W/"2"', "2", '"x"', ""):
+        assert client.put(path, json={"content": "x"}, headers={"if-match": never}).status_code == 412
     assert client.put(path, json={"content": "x is w"}, headers={"if-match": "*"}).status_code == 200
 
 

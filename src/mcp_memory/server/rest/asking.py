@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
+from mcp_memory.errors import Stale
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.shapes import Shape
@@ -68,9 +69,7 @@ class Paging(BaseModel):
 
 Part = Annotated[Paging, Query()]
 
-_ETAG = re.compile(r'"(\d+)"')
-NEVER = -1
-"""A version that nothing has."""
+_ETAG = re.compile(r'"(\d{1,18})"')
 
 
 def expected_version(if_match: str | None) -> int | None:
@@ -78,7 +77,9 @@ def expected_version(if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None
     found = _ETAG.fullmatch(if_match.strip())
-    return int(found[1]) if found else NEVER
+    if found is None:
+        raise Stale("If-Match holds no ETag of this server: send the one that came with what was read")
+    return int(found[1])
 
 
 IfMatch = Annotated[

@@ -69,7 +69,7 @@ def undo_last_change(engine: Acting) -> Undone:
     return _undone(engine.history.undo_last())
 
 
-@router.post("/{change_id}/undo", responses=documented(404, 409))
+@router.post("/{change_id:uuid}/undo", responses=documented(404, 409))
 def undo_change(change_id: Annotated[UUID, Path()], engine: Acting) -> Undone:
     """Make everything that a change touched what it was before it. All of it, or nothing."""
     return _undone(engine.history.undo(str(change_id)))

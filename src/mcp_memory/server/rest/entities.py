@@ -12,11 +12,10 @@ from starlette.requests import Request
 from mcp_memory import model
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import MOST_DEPTH, WalkedNode
-from mcp_memory.errors import NotFound
+from mcp_memory.errors import NotFound, Stale
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import (
     ANYWHERE,
-    NEVER,
     Acting,
     Id,
     IfMatch,
@@ -26,7 +25,7 @@ from mcp_memory.server.rest.asking import (
     expected_version,
 )
 from mcp_memory.server.rest.memories import Order
-from mcp_memory.server.rest.shapes import Entity, Memory, MemoryPage, Page, Relation, Shape, Share
+from mcp_memory.server.rest.shapes import Entity, Memory, MemoryPage, Page, Relation, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 PATH = "/api/entities"
@@ -38,21 +37,21 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class EntityToHave(Shape):
     """An entity that is to be there. One of this name and type is filled in with what is given."""
 
-    name: str = Field(min_length=1)
-    entity_type: str = Field(min_length=1)
+    name: Text
+    entity_type: Text
     description: str | None = None
     metadata: dict[str, Any] = {}
-    observations: list[str] = []
+    observations: list[Text] = []
 
 
 class EntityChanges(Shape):
     """What an entity is to be instead. What is not given stays as it is."""
 
-    name: str = Field("", min_length=1)
-    entity_type: str = Field("", min_length=1)
+    name: Text = ""
+    entity_type: Text = ""
     description: str | None = None
     metadata: dict[str, Any] = {}
-    status: str = Field("", min_length=1)
+    status: Text = ""
 
     def given(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in self.model_fields_set}
@@ -194,7 +193,7 @@ def search_entities(
     return FoundEntities(mode=answer.mode, routing_strategy=answer.routing_strategy, items=items)
 
 
-@router.get("/{id}", responses=documented(404))
+@router.get("/{id:uuid}", responses=documented(404))
 def get_entity(
     id: Id,
     engine: Acting,
@@ -207,7 +206,7 @@ def get_entity(
     return _in_full(graph)
 
 
-@router.put("/{id}", responses=documented(404, 409, 412))
+@router.put("/{id:uuid}", responses=documented(404, 409, 412))
 def update_entity(
     id: Id, changes: EntityChanges, engine: Acting, response: Response, if_match: IfMatch = None
 ) -> Entity:
@@ -220,7 +219,7 @@ def update_entity(
     return Entity.of(entity)
 
 
-@router.delete("/{id}", responses=documented(404))
+@router.delete("/{id:uuid}", responses=documented(404))
 def delete_entity(
     id: Id,
     engine: Acting,
@@ -232,7 +231,7 @@ def delete_entity(
     return GoneEntity(id=str(id))
 
 
-@router.get("/{id}/graph", responses=documented(404))
+@router.get("/{id:uuid}/graph", responses=documented(404))
 def get_entity_graph(
     id: Id,
     engine: Acting,
@@ -256,7 +255,7 @@ class MemoriesOfEntity(Paging):
     order: Order = "recent"
 
 
-@router.get("/{id}/memories", responses=documented(404))
+@router.get("/{id:uuid}/memories", responses=documented(404))
 def list_entity_memories(
     id: Id, which: Annotated[MemoriesOfEntity, Query()], request: Request, engine: Acting
 ) -> MemoryPage:
@@ -289,5 +288,7 @@ def _etag(entity: model.Entity) -> str:
 
 
 def _moment(version: int) -> datetime:
-    # Later than any real moment: such a version cannot be the current one.
-    return _EPOCH if version == NEVER else _EPOCH + timedelta(microseconds=min(version, 2**56))
+    try:
+        return _EPOCH + timedelta(microseconds=version)
+    except OverflowError:
+        raise Stale("If-Match holds no moment at which an entity was changed: read it again first") from None

@@ -15,15 +15,15 @@ from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id
 from mcp_memory.server.rest.entities import PATH, Observation
 from mcp_memory.server.rest.shapes import Id as ShownId
-from mcp_memory.server.rest.shapes import Shape, Share
+from mcp_memory.server.rest.shapes import Shape, Share, Text
 
 router = APIRouter(prefix=PATH, tags=["entities"], responses={**ANYWHERE, **documented(404)})
 report_router = APIRouter(prefix="/api/report", tags=["upkeep"], responses=ANYWHERE)
 
 
 class NewObservations(Shape):
-    observations: list[str] = Field(min_length=1)
-    kind: str = Field(GENERIC_KIND, min_length=1)
+    observations: list[Text] = Field(min_length=1)
+    kind: Text = GENERIC_KIND
     supersedes: str | None = Field(
         None, description="The id or text of the observation that the last of these replaces."
     )
@@ -78,9 +78,9 @@ class Analysis(Shape):
 class Split(Shape):
     """A new entity, and the observations that are to be about it instead."""
 
-    name: str = Field(min_length=1)
-    entity_type: str = Field(min_length=1)
-    observations: list[str] = Field(min_length=1)
+    name: Text
+    entity_type: Text
+    observations: list[Text] = Field(min_length=1)
 
 
 class SplitRelation(Shape):
@@ -169,20 +169,20 @@ class Report(Shape):
     large: list[LargeEntity]
 
 
-@router.post("/{id}/observations")
+@router.post("/{id:uuid}/observations")
 def add_observations(id: Id, new: NewObservations, engine: Acting) -> Observations:
     """Add to what is observed about an entity; what it has already is passed over."""
     node = engine.graph.add_observations(str(id), new.observations, kind=new.kind, supersedes=new.supersedes)
     return Observations.of(node)
 
 
-@router.post("/{id}/observations/delete")
+@router.post("/{id:uuid}/observations/delete")
 def delete_observations(id: Id, unwanted: UnwantedObservations, engine: Acting) -> Observations:
     """Take observations off an entity; a text it does not have is passed over."""
     return Observations.of(engine.graph.delete_observations(str(id), unwanted.observations))
 
 
-@router.get("/{id}/split")
+@router.get("/{id:uuid}/split")
 def propose_split(id: Id, engine: Acting) -> Proposal:
     """Analyse how full an entity is, and propose how to divide it if it is too full."""
     proposal = engine.splitting.propose(str(id))
@@ -201,7 +201,7 @@ def propose_split(id: Id, engine: Acting) -> Proposal:
     )
 
 
-@router.post("/{id}/split")
+@router.post("/{id:uuid}/split")
 def split_entity(id: Id, wanted: Splits, engine: Acting) -> SplitDone:
     """Move observations to new entities that are related to the original. All of it, or nothing."""
     splits = [
@@ -216,7 +216,7 @@ def split_entity(id: Id, wanted: Splits, engine: Acting) -> SplitDone:
     )
 
 
-@router.get("/{id}/duplicates")
+@router.get("/{id:uuid}/duplicates")
 def find_duplicates(
     id: Id,
     engine: Acting,

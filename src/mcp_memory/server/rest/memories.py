@@ -18,7 +18,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, IfMatch, Made, Names, OnlyOnce, Paging
 from mcp_memory.server.rest.asking import expected_version as version_in
-from mcp_memory.server.rest.shapes import Done, Memory, MemoryPage, Page, Shape, Share
+from mcp_memory.server.rest.shapes import Done, Memory, MemoryPage, Page, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 PATH = "/api/memories"
@@ -30,16 +30,16 @@ Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 class MemoryToKeep(Shape):
     """Something to be remembered."""
 
-    content: str = Field(min_length=1)
-    memory_type: str = Field("observation", min_length=1)
-    tags: list[str] = []
+    content: Text
+    memory_type: Text = "observation"
+    tags: list[Text] = []
     confidence: Share = 1.0
     importance: Share | None = Field(None, description="What is not given follows from the type.")
     source: str | None = None
     context: str | None = None
     channel: str | None = None
     metadata: dict[str, Any] = {}
-    entity_names: list[str] = Field([], description="What it is about; entities that are new are made.")
+    entity_names: list[Text] = Field([], description="What it is about; entities that are new are made.")
 
     def draft(self) -> NewMemory:
         return NewMemory(
@@ -59,9 +59,9 @@ class MemoryToKeep(Shape):
 class MemoryChanges(Shape):
     """What a memory is to say instead. What is not given stays as it is."""
 
-    content: str = Field("", min_length=1)
-    memory_type: str = Field("", min_length=1)
-    tags: list[str] = []
+    content: Text = ""
+    memory_type: Text = ""
+    tags: list[Text] = []
     confidence: Share = 1.0
     importance: Share = 0.5
     source: str | None = None
@@ -239,13 +239,13 @@ def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
     return Deleted(ids=ids, missing=list(gone.missing), kept=list(gone.kept), change_id=gone.act)
 
 
-@router.get("/{id}", responses=documented(404))
+@router.get("/{id:uuid}", responses=documented(404))
 def get_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Read one memory, which makes it stronger."""
     return shown(engine, engine.memories.get(str(id)), response)
 
 
-@router.put("/{id}", responses=documented(404, 409, 412))
+@router.put("/{id:uuid}", responses=documented(404, 409, 412))
 def update_memory(
     id: Id, changes: MemoryChanges, engine: Acting, response: Response, if_match: IfMatch = None
 ) -> Memory:
@@ -256,7 +256,7 @@ def update_memory(
     )
 
 
-@router.delete("/{id}", responses=documented(404))
+@router.delete("/{id:uuid}", responses=documented(404))
 def delete_memory(id: Id, engine: Acting) -> Gone:
     """Delete a memory. It can be restored for some weeks."""
     gone = engine.history.delete([str(id)])

@@ -95,19 +95,19 @@ class Associations(Shape):
     items: list[Association]
 
 
-@router.put("/{id}/pin")
+@router.put("/{id:uuid}/pin")
 def pin_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Keep a memory from fading."""
     return shown(engine, engine.memories.pin(str(id)), response)
 
 
-@router.delete("/{id}/pin")
+@router.delete("/{id:uuid}/pin")
 def unpin_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Let a memory fade again when it is not used."""
     return shown(engine, engine.memories.unpin(str(id)), response)
 
 
-@router.post("/{id}/forget")
+@router.post("/{id:uuid}/forget")
 def forget_memory(id: Id, reason: Reason, engine: Acting) -> Forgotten:
     """Keep a memory out of everything from now on; it stays stored, and can be restored."""
     done = engine.history.forget(str(id), reason.reason)
@@ -116,44 +116,44 @@ def forget_memory(id: Id, reason: Reason, engine: Acting) -> Forgotten:
     return Forgotten(id=str(id), message=done.message)
 
 
-@router.post("/{id}/restore", responses=documented(409))
+@router.post("/{id:uuid}/restore", responses=documented(409))
 def restore_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Bring back a memory that was forgotten, deleted, pruned or merged away."""
     return shown(engine, engine.history.restore(str(id)), response)
 
 
-@router.delete("/{id}/for-good")
+@router.delete("/{id:uuid}/for-good")
 def purge_memory(id: Id, engine: Acting) -> Purged:
     """Remove a memory at once and for good: from versions and the journal too. Nothing brings it back."""
     purged = engine.history.purge(str(id))
     return Purged(memory_ids=list(purged.memory_ids), event_count=purged.event_count)
 
 
-@router.get("/{id}/versions")
+@router.get("/{id:uuid}/versions")
 def list_versions(id: Id, engine: Acting) -> Versions:
     """Read earlier states of a memory, and memories it absorbed. The oldest first."""
     return Versions(items=[Version.of(one) for one in engine.history.versions(str(id))])
 
 
-@router.post("/{id}/versions/{number}/restore", responses=documented(409))
+@router.post("/{id:uuid}/versions/{number}/restore", responses=documented(409))
 def restore_version(id: Id, number: int, engine: Acting, response: Response) -> Memory:
     """Let a memory say again what it said in an earlier version."""
     return shown(engine, engine.history.restore_version(str(id), number), response)
 
 
-@router.get("/{id}/history")
+@router.get("/{id:uuid}/history")
 def read_history(id: Id, engine: Acting) -> Events:
     """Read what happened to a memory, also when it is gone. The oldest first."""
     return Events(items=[Event.of(event) for event in engine.history.of(str(id)).events])
 
 
-@router.get("/{id}/associations")
+@router.get("/{id:uuid}/associations")
 def list_associations(id: Id, engine: Acting) -> Associations:
     """List the connections of a memory with others, in both directions."""
     return Associations(items=[Association.of(one) for one in engine.memories.associations_of(str(id))])
 
 
-@router.post("/{id}/associations", status_code=201)
+@router.post("/{id:uuid}/associations", status_code=201)
 def associate_memory(id: Id, new: NewAssociation, engine: Acting, once: OnlyOnce) -> Association:
     """Connect a memory with another; a connection that is there takes the new weight."""
 

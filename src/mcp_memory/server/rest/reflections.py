@@ -15,7 +15,7 @@ from mcp_memory.model import ReflectionTarget
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.shapes import Id as ShownId
-from mcp_memory.server.rest.shapes import Page, Shape
+from mcp_memory.server.rest.shapes import Page, Shape, Text
 
 PATH = "/api/reflections"
 router = APIRouter(prefix=PATH, tags=["reflections"], responses=ANYWHERE)
@@ -24,9 +24,9 @@ router = APIRouter(prefix=PATH, tags=["reflections"], responses=ANYWHERE)
 class NewReflection(Shape):
     target_type: ReflectionTarget
     target_id: UUID | None = Field(None, description="Of the entity or relation that it is about.")
-    content: str = Field(min_length=1)
-    author: str | None = None
-    mood: str | None = None
+    content: Text
+    author: Text | None = None
+    mood: Text | None = None
 
 
 class Reflection(Shape):
@@ -126,13 +126,13 @@ def search_reflections(
     return FoundReflections(mode=answer.mode, items=items)
 
 
-@router.get("/{id}", responses=documented(404))
+@router.get("/{id:uuid}", responses=documented(404))
 def get_reflection(id: Id, engine: Acting) -> Reflection:
     """Read one reflection."""
     return Reflection.of(engine.reflections.get(str(id)))
 
 
-@router.delete("/{id}", responses=documented(404))
+@router.delete("/{id:uuid}", responses=documented(404))
 def delete_reflection(id: Id, engine: Acting) -> GoneReflection:
     """Delete a reflection. The change can be undone."""
     engine.reflections.delete(str(id))

@@ -13,16 +13,16 @@ from mcp_memory.engine.graph import NewRelation
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
-from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share
+from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share, Text
 
 PATH = "/api/relations"
 router = APIRouter(prefix=PATH, tags=["relations"], responses=ANYWHERE)
 
 
 class RelationToBegin(Shape):
-    source: str = Field(min_length=1, description="The name or id of an entity; a new name makes one.")
-    target: str = Field(min_length=1, description="The name or id of an entity; a new name makes one.")
-    relation_type: str = Field(min_length=1)
+    source: Text = Field(description="The name or id of an entity; a new name makes one.")
+    target: Text = Field(description="The name or id of an entity; a new name makes one.")
+    relation_type: Text
     strength: Share | None = Field(None, description="0.5 unless given.")
     confidence: Share | None = Field(None, description="1 unless given.")
     context: str | None = None
@@ -86,13 +86,13 @@ def list_relations(
     return RelationPage(items=items, total=found.total, next=which.next(request, found.total))
 
 
-@router.get("/{id}", responses=documented(404))
+@router.get("/{id:uuid}", responses=documented(404))
 def get_relation(id: Id, engine: Acting) -> Relation:
     """Read one relation, active or ended."""
     return Relation.of(engine.graph.get_relation(str(id)))
 
 
-@router.post("/{id}/end", responses=documented(404))
+@router.post("/{id:uuid}/end", responses=documented(404))
 def end_relation(id: Id, engine: Acting) -> Ended:
     """Let a relation end: it stays readable as history, and may begin again later."""
     done = engine.graph.end_relation(str(id))
@@ -100,7 +100,7 @@ def end_relation(id: Id, engine: Acting) -> Ended:
     return Ended(relation=Relation.of(done.relation), inverse=inverse, already=done.already)
 
 
-@router.delete("/{id}", responses=documented(404))
+@router.delete("/{id:uuid}", responses=documented(404))
 def delete_relation(id: Id, engine: Acting) -> Relation:
     """Take a relation away, and the one that says the same from the other end."""
     return Relation.of(engine.graph.delete_relation(str(id)))

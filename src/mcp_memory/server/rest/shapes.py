@@ -13,6 +13,9 @@ from mcp_memory.engine.memories import Described
 Share = Annotated[float, Field(ge=0, le=1)]
 """From 0 to 1."""
 
+Text = Annotated[str, Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
+"""Some text. The engine refuses what is none, in better words than a pattern could."""
+
 Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
 
