@@ -108,6 +108,11 @@ def checked_text(text: str, what: str, *, most: int) -> str:
     return storable(text, what)
 
 
+def checked_note(text: str, what: str, *, most: int) -> str:
+    """Text that may be empty."""
+    return checked_text(text, what, most=most) if text.strip() else storable(text, what)
+
+
 def storable(text: str, what: str) -> str:
     """Text that both databases and every client can hold."""
     if "\0" in text:

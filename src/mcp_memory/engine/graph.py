@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from mcp_memory.engine import feedback
-from mcp_memory.engine.context import Topic, at_most, checked_query, checked_share, checked_text, storable
+from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_share, checked_text
 from mcp_memory.engine.drafts import checked_metadata
 from mcp_memory.engine.observing import mention, observe, release
 from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
@@ -15,6 +15,9 @@ from mcp_memory.storage import Transaction
 
 INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
 """Relations that say the same thing from both ends: they begin, end and go together."""
+
+MOST_UNWANTED = 10_000
+"""Observations that one call may take off an entity: it may have been given them in many calls."""
 
 CHANGEABLE = frozenset({"name", "type", "description", "metadata", "status"})
 """What of an entity can be set."""
@@ -164,11 +167,14 @@ class KnowledgeGraph(Topic):
 
     def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
         """Take observations off several entities: how many from each, and which entities were not found."""
+        at_most(len(unwanted), self._context.limits.entities, "entities")
+        for _, texts in unwanted:
+            at_most(len(texts), MOST_UNWANTED, "observations")
         deleted: list[tuple[str, int]] = []
         missing: list[str] = []
         with self._context.writing() as tx:
             for name, texts in unwanted:
-                entity = tx.entities.find_named(name)
+                entity = tx.entities.find_one(name)
                 if entity is None:
                     missing.append(name)
                     continue
@@ -196,6 +202,7 @@ class KnowledgeGraph(Topic):
 
     def delete_observations(self, name: str, texts: Sequence[str]) -> Node:
         """Take observations off an entity; a text it does not have is passed over."""
+        at_most(len(texts), MOST_UNWANTED, "observations")
         with self._context.writing() as tx:
             entity = tx.entities.get(name)
             removed = unobserve(tx, entity, texts)
@@ -204,6 +211,7 @@ class KnowledgeGraph(Topic):
 
     def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
         """Take relations away; those that are not there are reported."""
+        at_most(len(triples), self._context.limits.entities * 4, "relations")
         deleted: list[Triple] = []
         missing: list[str] = []
         with self._context.writing() as tx:
@@ -257,11 +265,10 @@ class KnowledgeGraph(Topic):
         superseded: bool = False,
         record: bool = True,
     ) -> Graph:
-        """Entities by exact name, each once in the order asked for, with every relation that touches them."""
+        """Entities by exact name, or id, each once in the order asked for, with all relations they have."""
         at_most(len(names), max(self._context.limits.entities, 1), "names")
         with self._context.reading() as tx:
-            found = tx.entities.named(names)
-            entities = [entity for name in dict.fromkeys(names) for entity in found.get(name, [])[:1]]
+            entities = tx.entities.find_each(names)
             nodes = [_only(node, kinds) for node in tx.entities.nodes(entities, superseded=superseded)]
             relations = tx.relations.touching([entity.seq for entity in entities], ended=superseded)
         if record:
@@ -311,7 +318,7 @@ class KnowledgeGraph(Topic):
 
     def names_beginning(self, beginning: str, *, limit: int) -> list[str]:
         """Names of entities that begin so, whatever their case, in order."""
-        storable(beginning, "the name")
+        checked_note(beginning, "the name", most=self._context.limits.name_length)
         with self._context.reading() as tx:
             return tx.entities.names_beginning(beginning, limit)
 
@@ -331,7 +338,7 @@ class KnowledgeGraph(Topic):
         if wanted.type is not None:
             checked_text(wanted.type, f"the type of {wanted.name!r}", most=limits.name_length)
         if wanted.description is not None:
-            storable(wanted.description, f"the description of {wanted.name!r}")
+            checked_note(wanted.description, f"the description of {wanted.name!r}", most=limits.content_bytes)
         if wanted.status is not None:
             checked_text(wanted.status, f"the status of {wanted.name!r}", most=limits.name_length)
         checked_metadata(wanted.metadata, limits)
@@ -351,13 +358,7 @@ class KnowledgeGraph(Topic):
             if value is not None:
                 checked_share(value, f"the {what} of a relation")
         if wanted.context is not None:
-            storable(wanted.context, "a relation's context")
-
-    def _check_query(self, query: str) -> None:
-        most = self._context.limits.query_length
-        if len(query) > most:
-            raise Invalid(f"the query has {len(query):,} characters, {most:,} are allowed: shorten it")
-        storable(query, "the query")
+            checked_note(wanted.context, "a relation's context", most=self._context.limits.content_bytes)
 
     def _put_entity(self, tx: Transaction, wanted: NewEntity) -> Entity:
         entity = _match(tx, wanted)
@@ -411,6 +412,11 @@ class KnowledgeGraph(Topic):
             )
         if by == old.id:
             raise Invalid("an observation cannot supersede itself: give the new text")
+        if len(tx.entities.linked_to(old)) > 1:
+            # It is still true of the others. There it stays; here it is the journal that remembers it.
+            tx.entities.unlink(entity, old)
+            tx.journal.record("observations_removed", entity.id, id=entity.id, name=entity.name, count=1)
+            return
         tx.memories.change(old, superseded_at=tx.at, superseded_by=by)
         tx.journal.record("memory_updated", old.id, id=old.id, changes={"superseded_by": by})
 
@@ -469,7 +475,7 @@ class KnowledgeGraph(Topic):
 
     def _delete_relation(self, tx: Transaction, triple: Triple) -> str | None:
         """What stood in the way, if anything did."""
-        source, target = tx.entities.find_named(triple.source), tx.entities.find_named(triple.target)
+        source, target = tx.entities.find_one(triple.source), tx.entities.find_one(triple.target)
         if source is None or target is None:
             return f"Entity not found: {triple.source} or {triple.target}"
         relation = tx.relations.active(source, target, triple.type)

@@ -49,7 +49,7 @@ def link_texts(
     for text in texts:
         if text in current or (text in added and not repeats):
             continue
-        memory = added.get(text) or _kept(tx, text, known, new_id, kind=kind, flagged=text in flagged)
+        memory = added.get(text) or _kept(tx, entity, text, known, new_id, kind=kind, flagged=text in flagged)
         if text not in held or text in added:
             tx.entities.link(entity, memory)
         added[text] = known[text] = memory
@@ -68,7 +68,14 @@ def _held(tx: Transaction, entity: Entity, memories: dict[str, Memory]) -> set[s
 
 
 def _kept(
-    tx: Transaction, text: str, known: dict[str, Memory], new_id: NewId, *, kind: str, flagged: bool
+    tx: Transaction,
+    entity: Entity,
+    text: str,
+    known: dict[str, Memory],
+    new_id: NewId,
+    *,
+    kind: str,
+    flagged: bool,
 ) -> Memory:
     memory = known.get(text)
     if memory is None:
@@ -84,6 +91,8 @@ def _kept(
         )
         tx.journal.record("memory_created", memory.id, id=memory.id, content=text, type=memory.type)
         return memory
+    if memory.superseded_by is not None:
+        _leave_to(tx, entity, memory, memory.superseded_by)
     revived = tx.memories.change(
         memory,
         pinned_at=memory.pinned_at or tx.at,
@@ -95,11 +104,19 @@ def _kept(
     return revived
 
 
+def _leave_to(tx: Transaction, entity: Entity, memory: Memory, successor_id: str) -> None:
+    """Take a superseded text off all other entities that have its successor: of them it is not true again."""
+    successors = tx.memories.fetch_ids([successor_id]).values()
+    having = {seq for successor in successors for seq in tx.entities.linked_to(successor)}
+    for other in tx.entities.fetch(having - {entity.seq}).values():
+        if tx.entities.unlink(other, memory):
+            tx.journal.record("observations_removed", other.id, id=other.id, name=other.name, count=1)
+
+
 def release(tx: Transaction, memories: Sequence[Memory]) -> list[Memory]:
     """Take away the memories that came in as observations and are about nothing any more."""
-    released = [
-        memory for memory in memories if memory.origin == "observation" and not tx.entities.linked_to(memory)
-    ]
+    linked = tx.entities.of_memories(memory.seq for memory in memories)
+    released = [memory for memory in memories if memory.origin == "observation" and memory.seq not in linked]
     for memory in released:
         tx.memories.remove(memory)
         tx.journal.record("memory_deleted", memory.id, id=memory.id)

@@ -34,11 +34,14 @@ class Entities:
 
     def find_one(self, which: str) -> Entity | None:
         """By name; where nothing has that name, by id."""
-        found = self.find_named(which)
-        if found is None and _ID.fullmatch(which):
-            row = self._scope.first("entity_by_id", slots=_SLOTS, id=which)
-            found = entity_of(row) if row else None
-        return found
+        return self.find_named(which) or self._find_id(which)
+
+    def find_each(self, which: Iterable[str]) -> list[Entity]:
+        """The ones that are there, each once, in the order given; as `find_one` finds them."""
+        wanted = list(dict.fromkeys(which))
+        named = self.named(wanted)
+        found = [named[one][0] if one in named else self._find_id(one) for one in wanted]
+        return list({entity.seq: entity for entity in found if entity}.values())
 
     def find_named(self, name: str, type: str | None = None) -> Entity | None:
         """By name alone: the one whose type was given, else the oldest."""
@@ -210,6 +213,10 @@ class Entities:
         for row in self._scope.fetch("entities_of_memories", seqs):
             found.setdefault(row["memory_seq"], []).append(row)
         return found
+
+    def _find_id(self, id: str) -> Entity | None:
+        row = self._scope.first("entity_by_id", slots=_SLOTS, id=id) if _ID.fullmatch(id) else None
+        return entity_of(row) if row else None
 
     def _where(self, **wanted: str | None) -> tuple[str, dict[str, Any]]:
         params = {column: value for column, value in wanted.items() if value is not None}

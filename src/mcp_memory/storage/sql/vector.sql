@@ -22,8 +22,11 @@ SELECT seq, embedding FROM vector WHERE model_id = :model_id AND owner = :owner 
 SELECT owner, count(*) AS count FROM vector WHERE model_id = :model_id GROUP BY owner
 
 -- add_pending --
-INSERT INTO pending (owner, seq, space_id, stamp) VALUES (:owner, :seq, :space_id, 1)
-ON CONFLICT (owner, seq) DO UPDATE SET stamp = pending.stamp + 1
+-- The stamp follows the journal, so that no two states of a text have the same, though a vector was made
+-- in between.
+INSERT INTO pending (owner, seq, space_id, stamp)
+SELECT :owner, :seq, :space_id, COALESCE(max(e.seq), 0) + 2 FROM event e WHERE e.space_id = :space_id
+ON CONFLICT (owner, seq) DO UPDATE SET stamp = excluded.stamp
 
 -- remove_pending --
 DELETE FROM pending WHERE owner = :owner AND seq = :seq
