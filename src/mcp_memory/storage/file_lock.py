@@ -5,7 +5,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -28,12 +28,15 @@ else:
     def _try_lock(handle: int) -> bool:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
+        except OSError:
+            pass  # a file system without locks: there is nothing to wait for
         return True
 
     def _unlock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 _SHORTEST_WAIT = 0.0003

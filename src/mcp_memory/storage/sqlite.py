@@ -51,6 +51,8 @@ class SqliteDatabase:
         self._writer_synchronous = synchronous
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
         self._reader_slots = threading.BoundedSemaphore(READERS)
+        self._identity: tuple[int, int] | None = None
+        self._closed = False
         self.words = SqliteWords()
         self.vectors = SqliteVectors()
 
@@ -63,9 +65,10 @@ class SqliteDatabase:
                 try:
                     yield SqliteConnection(connection)
                 finally:
-                    connection.execute("ROLLBACK")
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
             finally:
-                self._readers.put(connection)
+                self._give_back(connection)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator["SqliteConnection"]:
@@ -105,6 +108,7 @@ class SqliteDatabase:
     @contextmanager
     def bell(self) -> Iterator[SqliteBell]:
         with _translated():
+            self._refuse_other_file()
             connection = self._connect()
             try:
                 yield SqliteBell(connection)
@@ -120,7 +124,9 @@ class SqliteDatabase:
             lock.close()
 
     def close(self) -> None:
+        """What is under way is finished; what comes after is refused."""
         with self._writing:
+            self._closed = True
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
@@ -133,16 +139,34 @@ class SqliteDatabase:
 
     def _version(self, connection: "SqliteConnection") -> int:
         [[version]] = connection.raw.execute("PRAGMA user_version")
-        [[application]] = connection.raw.execute("PRAGMA application_id")
-        [[tables]] = connection.raw.execute("SELECT count(*) FROM sqlite_schema")
+        return int(version)
+
+    def _refuse_stranger(self, connection: apsw.Connection) -> None:
+        [[application]] = connection.execute("PRAGMA application_id")
+        [[tables]] = connection.execute("SELECT count(*) FROM sqlite_schema")
         if application != APPLICATION_ID and tables:
             raise Unavailable(
                 f"{self._path} is an SQLite file of another program. Point DATABASE_URL at another path; "
                 "to bring in its contents, use `mcp-memory import`."
             )
-        return int(version)
+
+    def _refuse_other_file(self) -> None:
+        """Whoever writes on into a file that was deleted or replaced loses it, and does not notice."""
+        if self._closed:
+            raise Unavailable("the database is closed, for the server is stopping: start it again")
+        if self._identity not in (None, _identity(self._path)):
+            raise Unavailable(
+                f"{self._path} was moved, deleted or replaced while it was in use: restart the server"
+            )
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        if self._closed:
+            connection.close()
+        else:
+            self._readers.put(connection)
 
     def _idle_reader(self) -> apsw.Connection:
+        self._refuse_other_file()
         try:
             return self._readers.get_nowait()
         except Empty:
@@ -151,6 +175,7 @@ class SqliteDatabase:
             return connection
 
     def _open_writer(self) -> apsw.Connection:
+        self._refuse_other_file()
         if self._writer is None:
             self._writer = self._connect()
             self._writer.set_wal_hook(_checkpoint)
@@ -164,7 +189,10 @@ class SqliteDatabase:
     def _connect(self) -> apsw.Connection:
         _create_private(self._path)
         connection = apsw.Connection(str(self._path), statementcachesize=500)
+        self._identity = self._identity or _identity(self._path)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # First of all: the pragmas below would change the file.
+        self._refuse_stranger(connection)
         for pragma in _pragmas(self._synchronous):
             connection.execute(pragma)
         connection.create_scalar_function("lowered", _lowered, 1, deterministic=True)
@@ -202,6 +230,15 @@ def _checkpoint(connection: apsw.Connection, schema: str, pages: int) -> int:
     except (apsw.BusyError, apsw.LockedError):
         pass  # the commit is safe in the log; the next one tries again
     return apsw.SQLITE_OK
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at the path; another one in its place has another."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _create_private(path: Path) -> None:
