@@ -154,3 +154,20 @@ def test_an_address_beyond_this_machine_needs_a_token() -> None:
         policy(load({"api_host": "0.0.0.0"}, environ={}))
     assert policy(load({"api_host": "0.0.0.0", "api_token": "x" * 32}, environ={})).token_needed
     assert not policy(load({}, environ={})).token_needed
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        (b"host", b"[", 421),
+        (b"host", b"127.0.0.1:x[", 421),
+        (b"origin", b"http://[", 403),
+        (b"authorization", b"Bearer gehe\xedm", 401),
+    ],
+)
+def test_a_header_that_makes_no_sense_is_refused(
+    client: Client, header: bytes, value: bytes, status: int
+) -> None:
+    refused = client(api_token="right").post("/api/memories", headers={header: value})
+    assert refused.status_code == status
+    assert refused.json()["detail"]

@@ -151,20 +151,21 @@ class Guard:
         origin = headers.get("origin")
         if origin is None or origin in self._policy.origins:
             return
-        if urlsplit(origin).netloc != headers.get("host"):
+        place = _place(origin)
+        if not place or place != headers.get("host"):
             raise Refusal(403, "Forbidden", "Web pages of other origins may not call this server.")
 
     def _check_length(self, headers: Headers, path: str) -> None:
         length = headers.get("content-length", "0")
         if path in STREAMED_PATHS:
             return
-        if not length.isdigit() or int(length) > self._policy.body_limit:
+        if not length.isdecimal() or int(length) > self._policy.body_limit:
             raise _too_large(self._policy.body_limit)
 
     def _visitor(self, scope: Scope, headers: Headers) -> Visitor:
         asked = headers.get(SPACE_HEADER, "")
         secret = _bearer(headers)
-        if secret and self._policy.api_token and hmac.compare_digest(secret, self._policy.api_token):
+        if secret and self._policy.api_token and _equal(secret, self._policy.api_token):
             return Visitor(Caller(asked or self._policy.space, "api-token"))
         if secret:
             return self._bearer_of(secret, asked, scope["path"], scope["method"])
@@ -224,8 +225,23 @@ def _bearer(headers: Headers) -> str:
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without its port."""
-    return urlsplit(f"//{host}").hostname or "" if host else ""
+    """The name in a Host header, without its port; empty if it makes no sense."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _place(origin: str) -> str:
+    """The name and port in an Origin header; empty if it makes no sense."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+def _equal(secret: str, other: str) -> bool:
+    return hmac.compare_digest(secret.encode(), other.encode())
 
 
 def _address(scope: Scope) -> str:

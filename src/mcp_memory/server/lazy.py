@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mcp_memory.errors import Unavailable
 from mcp_memory.server.workers import Background
 
 if TYPE_CHECKING:
@@ -22,10 +23,13 @@ class LazyEngine:
         self._build = build
         self._engine: Engine | None = None
         self._lock = threading.Lock()
+        self._closed = False
         self.background: Background | None = None
 
     def __call__(self) -> Engine:
         with self._lock:
+            if self._closed:
+                raise Unavailable("the server is stopping: try again when it runs")
             if self._engine is None:
                 engine = self._build()
                 self.background = Background(lambda: engine)
@@ -41,6 +45,7 @@ class LazyEngine:
     def close(self) -> None:
         """Waits until the chore under way is whole."""
         with self._lock:
+            self._closed = True
             if self.background is not None:
                 self.background.stop()
                 self.background = None
