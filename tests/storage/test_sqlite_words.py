@@ -10,11 +10,10 @@ import pytest
 
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
-from mcp_memory.storage.database import Allowed, WordRow
+from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.sqlite import SqliteDatabase
-from mcp_memory.storage.sqlite_words import MANY, SqliteWords
+from mcp_memory.storage.sqlite_words import MANY
 
-WORDS = SqliteWords()
 ANY = Allowed("o.forgotten_at IS NULL", {})
 
 
@@ -59,19 +58,9 @@ def test_a_narrow_filter_is_served_from_all_matches(store: Store) -> None:
     assert found(store, "ours", ["tea"], last, limit=1) == ["tea tea 59"]
 
 
-def test_a_word_that_nearly_all_hold_changes_nothing_among_many(tmp_path: Path) -> None:
-    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
-    everyone = Allowed("1 = 1", {})
-    with database.write() as connection:
-        connection.change("CREATE TABLE memory (seq INTEGER PRIMARY KEY)")
-        rows = [WordRow(n, 1, ["user", *(["tea"] if n % 5000 == 0 else [])], []) for n in range(1, MANY + 2)]
-        connection.change_many("INSERT INTO memory (seq) VALUES (:seq)", [{"seq": row.seq} for row in rows])
-        WORDS.put(connection, "memory", rows)
-    with database.read() as connection:
-        rare = WORDS.matching(connection, "memory", ["tea"], 1, everyone, 10)
-        both = WORDS.matching(connection, "memory", ["user", "tea"], 1, everyone, 10)
-        common = WORDS.matching(connection, "memory", ["user"], 1, everyone, 10)
-    database.close()
-    assert [seq for seq, _ in rare] == [5000, 10_000]
-    assert both == rare
-    assert len(common) == 10
+def test_a_word_that_nearly_all_hold_changes_nothing_among_many(store: Store) -> None:
+    contents = [f"user {number}" if number % 5000 else f"user {number} tea" for number in range(1, MANY + 2)]
+    remember(store, "ours", contents)
+    assert found(store, "ours", ["tea"]) == ["user 5000 tea", "user 10000 tea"]
+    assert found(store, "ours", ["user", "tea"]) == ["user 5000 tea", "user 10000 tea"]
+    assert len(found(store, "ours", ["user"])) == 10
