@@ -13,11 +13,16 @@ LOOKED_AT = 50
 
 MOST_SHOWN = 5
 
+NEWEST = 1000
+"""If none of so many new memories is about nothing, no search is made: in a pure graph it would cost much."""
+
 
 def unattached_memories(
     tx: Transaction, terms: Sequence[str], meaning: Meaning | ByWordsOnly, *, min_similarity: float
 ) -> tuple[Memory, ...]:
     """Those among the best matches, best first."""
+    if not tx.memories.any_unattached(NEWEST):
+        return ()
     current = Allowed(
         "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL",
         {"space_id": tx.scope.space_id},

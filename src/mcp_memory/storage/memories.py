@@ -134,6 +134,10 @@ class Memories:
         )
         return [(row["entity_seq"], row["memory_seq"], row["relevance"]) for row in rows]
 
+    def any_unattached(self, newest: int) -> bool:
+        """Whether some of so many that came last in their own right are about no entity."""
+        return self._scope.first("unattached_memory", newest=newest) is not None
+
     def add(
         self,
         *,

@@ -62,3 +62,12 @@ SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective
 SELECT em.entity_seq, em.memory_seq, em.relevance
   FROM entity_memory em CROSS JOIN memory o
  WHERE em.entity_seq IN ({keys}) AND o.seq = em.memory_seq AND {where}
+
+-- unattached_memory --
+-- Only the newest are looked at: where all of many are about something, the next one will be, too.
+SELECT o.seq
+  FROM (SELECT m.seq FROM memory m
+         WHERE m.space_id = :space_id AND m.origin = 'memory' AND m.forgotten_at IS NULL
+         ORDER BY m.seq DESC LIMIT :newest) o
+ WHERE NOT EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq)
+ LIMIT 1
