@@ -12,7 +12,7 @@ import pytest
 from mcp_memory import wiring
 from mcp_memory.engine import Context, Engine
 from mcp_memory.model import Caller
-from mcp_memory.storage import Store
+from mcp_memory.storage import Database, Store
 from mcp_memory.storage.sqlite import SqliteDatabase
 from tests.fakes import HashEmbedder
 from tests.surfaces.rest.serving import Running, running
@@ -21,9 +21,13 @@ SPACES = count(1)
 
 
 def engine_on(path: Path) -> Engine:
+    return engine_of(SqliteDatabase(path, "NORMAL"))
+
+
+def engine_of(database: Database) -> Engine:
     return Engine(
         Context(
-            store=Store(SqliteDatabase(path, "NORMAL")).open(),
+            store=Store(database).open(),
             embedder=HashEmbedder(),
             clock=wiring.now,
             new_id=wiring.new_id,

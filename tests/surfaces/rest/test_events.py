@@ -14,7 +14,8 @@ import pytest
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
 from mcp_memory.server import events
-from tests.surfaces.rest.conftest import engine_on
+from mcp_memory.storage.postgres import PostgresDatabase
+from tests.surfaces.rest.conftest import engine_of, engine_on
 from tests.surfaces.rest.serving import PATIENCE, Listener, Running, listening, running
 from tests.surfaces.rest.test_memories import create
 
@@ -176,18 +177,26 @@ def test_a_server_that_stops_ends_its_streams(tmp_path: Path) -> None:
         assert list(listener) == []
 
 
-def test_a_follower_that_left_is_not_counted_any_more(client: httpx.Client, server: Running) -> None:
-    def followers() -> str:
+def test_a_follower_that_left_is_not_counted_any_more(tmp_path: Path) -> None:
+    def followers(client: httpx.Client) -> int:
         lines = client.get("/metrics").text.splitlines()
-        return next(line for line in lines if line.startswith("mcp_memory_event_followers")).split()[-1]
+        return int(next(line for line in lines if line.startswith("mcp_memory_event_followers")).split()[-1])
 
-    before = followers()
-    with listening(client) as listener:
-        create(client, "someone listens")
-        listener.take(1)
-        assert int(followers()) == int(before) + 1
-    while followers() != before:
-        pass
+    with running(engine_on(tmp_path / "memory.db")) as server, server.client() as client:
+        with listening(client) as listener:
+            create(client, "someone listens")
+            listener.take(1)
+            assert followers(client) == 1
+        while followers(client):
+            pass
+
+
+def test_on_postgresql_another_server_is_heard_as_well(postgres_url: str) -> None:
+    here, there = (engine_of(PostgresDatabase(postgres_url)) for _ in range(2))
+    with running(here) as server, server.client() as client, listening(client) as listener:
+        made = there.memories.remember(NewMemory(content="written by another server")).memory
+        there.close()
+        assert listener.take(1)[0].data["id"] == made.id
 
 
 def _not_reading(server: Running) -> socket.socket:

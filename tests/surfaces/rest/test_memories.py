@@ -248,3 +248,19 @@ def test_a_misshapen_memory_is_refused_with_the_place(
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     assert [fault["where"] for fault in answer.json()["errors"]] == [where]
+
+
+@pytest.mark.parametrize("moment", ["0.5", "1700000000", "yesterday", "2026-13-01"])
+def test_a_time_is_written_as_one(client: httpx.Client, moment: str) -> None:
+    assert client.get("/api/memories", params={"before": moment}).status_code == 422
+
+
+@pytest.mark.parametrize("flag", [0, "no", None])
+def test_a_dry_run_is_asked_for_without_ambiguity(client: httpx.Client, flag: object) -> None:
+    assert client.post("/api/memories/prune", json={"dry_run": flag}).status_code == 422
+
+
+def test_memories_are_listed_by_when_they_were_made(client: httpx.Client) -> None:
+    create(client, "made just now")
+    for moment, total in (("2000-01-01", 0), ("2100-01-01T00:00:00Z", 1)):
+        assert client.get("/api/memories", params={"before": moment}).json()["total"] == total

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, IfMatch, Made, Names, OnlyOnce, Paging
 from mcp_memory.server.rest.asking import expected_version as version_in
-from mcp_memory.server.rest.shapes import Done, Memory, MemoryPage, Page, Shape, Share, Text
+from mcp_memory.server.rest.shapes import Done, Flag, Memory, MemoryPage, Moment, Page, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 PATH = "/api/memories"
@@ -114,8 +113,8 @@ class Which(Paging):
     tags: Names = Field([], description="All of these tags.")
     min_confidence: Share | None = Field(None, description="Of the effective confidence.")
     below_confidence: Share | None = None
-    after: datetime | None = Field(None, description="Created after this.")
-    before: datetime | None = Field(None, description="Created before this.")
+    after: Moment | None = Field(None, description="Created after this.")
+    before: Moment | None = Field(None, description="Created before this.")
     entity_id: UUID | None = Field(None, description="About this entity.")
     source: str | None = None
     channel: str | None = None
@@ -161,9 +160,9 @@ class Doomed(Shape):
 
     ids: list[UUID] = []
     types: list[str] = []
-    before: datetime | None = None
+    before: Moment | None = None
     below_confidence: Share | None = None
-    dry_run: bool = False
+    dry_run: Flag = False
 
 
 class Deleted(Done):

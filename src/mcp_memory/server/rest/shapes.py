@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from mcp_memory import model
 from mcp_memory.engine.memories import Described
@@ -15,6 +16,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 Text = Annotated[str, Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
 """Some text. The engine refuses what is none, in better words than a pattern could."""
+
+Flag = Annotated[bool, Field(strict=True)]
+"""In a body: true or false, and nothing that could be taken for it."""
+
+
+def _dated(value: Any) -> Any:
+    if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
+        raise ValueError("a number is no time: write it as in 2026-01-31T12:00:00Z")
+    return value
+
+
+_NUMBER = re.compile(r"[-+]?[\d.]+")
+Moment = Annotated[datetime, BeforeValidator(_dated)]
+"""Without a time zone it is UTC."""
 
 Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 

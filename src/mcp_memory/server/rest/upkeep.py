@@ -8,7 +8,7 @@ from pydantic import Field
 from mcp_memory.engine.consolidating import Cluster, KeptApart
 from mcp_memory.server.rest.asking import ANYWHERE, Acting
 from mcp_memory.server.rest.memories import PATH
-from mcp_memory.server.rest.shapes import Done, Id, Shape, Share
+from mcp_memory.server.rest.shapes import Done, Flag, Id, Shape, Share
 
 router = APIRouter(prefix=PATH, tags=["upkeep"], responses=ANYWHERE)
 
@@ -17,8 +17,8 @@ class Consolidation(Shape):
     similarity_threshold: Share | None = Field(
         None, description="How close memories must be to be compared; 0.85 unless set otherwise."
     )
-    dry_run: bool = Field(False, description="Only say what would be merged.")
-    full: bool = Field(False, description="Look at every memory again, not only at those new since then.")
+    dry_run: Flag = Field(False, description="Only say what would be merged.")
+    full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
 
 
 class Absorbed(Shape):
@@ -80,7 +80,7 @@ class Consolidated(Done):
 
 
 class Pruning(Shape):
-    dry_run: bool = Field(False, description="Only say what would go.")
+    dry_run: Flag = Field(False, description="Only say what would go.")
 
 
 class FadedMemory(Shape):
