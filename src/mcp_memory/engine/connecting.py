@@ -8,7 +8,6 @@ from mcp_memory.model import Entity, Filter
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.ranking.spreading import reached
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.database import Allowed
 from mcp_memory.text.words import plain_words, query_terms
 
 FURTHER_HOP = 0.7
@@ -24,8 +23,7 @@ STARTS = 3
 
 def starting_entities(tx: Transaction, query: str) -> list[Entity]:
     """Those the query names; if it names none, those it fits best."""
-    anywhere = Allowed("o.space_id = :space_id", {"space_id": tx.scope.space_id})
-    found = tx.indexes.matching("entity", query_terms(query), anywhere, NAMES_LOOKED_AT)
+    found = tx.indexes.matching("entity", query_terms(query), tx.entities.anywhere, NAMES_LOOKED_AT)
     entities = tx.entities.fetch(seq for seq, _ in found)
     words = plain_words(query)
     named = [seq for seq, _ in found if seq in entities and _names(plain_words(entities[seq].name), words)]

@@ -114,7 +114,7 @@ def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], l
     """What lies at least that close to some of these memories, each looked up in the vector index."""
     found: Likeness = {}
     for seq, vector in tx.indexes.vectors("memory", model, seqs).items():
-        for other, cosine in tx.indexes.nearest("memory", model, vector, tx.order.current, NEIGHBOURS + 1):
+        for other, cosine in tx.indexes.nearest("memory", model, vector, tx.memories.current, NEIGHBOURS + 1):
             if other != seq and cosine >= least:
                 found[min(seq, other), max(seq, other)] = min(1.0, cosine)
     return found

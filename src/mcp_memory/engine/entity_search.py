@@ -16,7 +16,6 @@ from mcp_memory.ranking.fusion import best_first, calibrated, min_max, rrf
 from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Scored, Usage, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.search_log import LoggedResult
 from mcp_memory.storage.usage import Access
 from mcp_memory.text.words import query_terms
@@ -169,7 +168,7 @@ class EntitySearch(Topic):
 
 def nearest_entities(tx: Transaction, meaning: Meaning, limit: int) -> list[tuple[int, float]]:
     """Entities whose snapshots are closest in meaning, with their cosines."""
-    return tx.indexes.nearest("entity", meaning.model, meaning.vector, _anywhere(tx), limit)
+    return tx.indexes.nearest("entity", meaning.model, meaning.vector, tx.entities.anywhere, limit)
 
 
 def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
@@ -178,13 +177,8 @@ def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list
     An entity counts its name and its best observation in full, and further ones less and less, so
     that much being known about something does not make it match everything.
     """
-    scores = dict(tx.indexes.matching("entity", terms, _anywhere(tx), limit))
-    current = Allowed(
-        "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL"
-        " AND EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq)",
-        {"space_id": tx.scope.space_id},
-    )
-    hits = tx.indexes.matching("memory", terms, current, limit * MEMORY_HITS)
+    scores = dict(tx.indexes.matching("entity", terms, tx.entities.anywhere, limit))
+    hits = tx.indexes.matching("memory", terms, tx.memories.current_observations, limit * MEMORY_HITS)
     links = tx.entities.of_memories(seq for seq, _ in hits)
     weight: dict[int, float] = {}
     for memory_seq, score in hits:
@@ -353,10 +347,6 @@ def _logged(ranking: _Ranking, limit: int) -> list[LoggedResult]:
         )
         for seq in either
     ]
-
-
-def _anywhere(tx: Transaction) -> Allowed:
-    return Allowed("o.space_id = :space_id", {"space_id": tx.scope.space_id})
 
 
 def _in_order(entities: Mapping[int, Entity], seqs: Iterable[int]) -> dict[int, Entity]:

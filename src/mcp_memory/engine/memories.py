@@ -23,7 +23,6 @@ from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
 from mcp_memory.model import GENERIC_KIND, Association, Filter, Memory
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.text.sameness import Calibration, verdict
 
@@ -264,7 +263,9 @@ class Memories(Topic):
         if isinstance(meaning, ByWordsOnly) or isinstance(embedder, NoModel):
             return []
         unrelated = embedder.card.unrelated_cosine
-        closest = dict(tx.indexes.nearest("memory", meaning.model, meaning.vector, _current(tx), NEIGHBOURS))
+        closest = dict(
+            tx.indexes.nearest("memory", meaning.model, meaning.vector, tx.memories.current, NEIGHBOURS)
+        )
         found = tx.memories.fetch(closest)
         near = [
             _near(found[seq], new, min(1.0, cosine), unrelated)
@@ -404,14 +405,6 @@ def entity_names(tx: Transaction, memories: Sequence[Memory]) -> dict[str, tuple
 
 def _compared(meaning: Meaning | ByWordsOnly) -> str:
     return "by content and meaning" if isinstance(meaning, Meaning) else f"by content only: {meaning.reason}"
-
-
-def _current(tx: Transaction) -> Allowed:
-    """Neither forgotten nor superseded."""
-    return Allowed(
-        "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL",
-        {"space_id": tx.scope.space_id},
-    )
 
 
 def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _Near:

@@ -6,7 +6,6 @@ from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.model import Memory
 from mcp_memory.ranking.fusion import rrf
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.database import Allowed
 
 LOOKED_AT = 50
 """How many of the best matches by words and by meaning are looked at; most of them are about an entity."""
@@ -23,10 +22,7 @@ def unattached_memories(
     """Those among the best matches, best first."""
     if not tx.memories.any_unattached(NEWEST):
         return ()
-    current = Allowed(
-        "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL",
-        {"space_id": tx.scope.space_id},
-    )
+    current = tx.memories.current
     by_words = [seq for seq, _ in tx.indexes.matching("memory", terms, current, LOOKED_AT)]
     by_meaning: list[int] = []
     if isinstance(meaning, Meaning):

@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import ACTIVE, Entity, Memory, Node
-from mcp_memory.storage.database import Row
+from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
@@ -24,6 +24,11 @@ def entity_of(row: Row) -> Entity:
 class Entities:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
+
+    @property
+    def anywhere(self) -> Allowed:
+        """All of the space."""
+        return Allowed("o.space_id = :space_id", {"space_id": self._scope.space_id})
 
     def get(self, which: str) -> Entity:
         """By name or id."""

@@ -138,6 +138,23 @@ class Memories:
         """Whether some of so many that came last in their own right are about no entity."""
         return self._scope.first("unattached_memory", newest=newest) is not None
 
+    @property
+    def current(self) -> Allowed:
+        """Neither forgotten nor superseded."""
+        return Allowed(
+            "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL",
+            {"space_id": self._scope.space_id},
+        )
+
+    @property
+    def current_observations(self) -> Allowed:
+        """The current ones that are about some entity."""
+        return Allowed(
+            f"{self.current.condition}"
+            " AND EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq)",
+            self.current.params,
+        )
+
     def add(
         self,
         *,

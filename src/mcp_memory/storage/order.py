@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from mcp_memory.model import Memory
 from mcp_memory.storage import filters
 from mcp_memory.storage.associations import Associations
-from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.memories import MEMORY_COLUMNS, Memories, memory_of
 from mcp_memory.storage.scope import Scope
 
@@ -19,14 +18,6 @@ class Order:
         self._scope = scope
         self._memories = memories
         self._associations = associations
-
-    @property
-    def current(self) -> Allowed:
-        """Neither forgotten nor superseded."""
-        return Allowed(
-            "o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL",
-            {"space_id": self._scope.space_id},
-        )
 
     def to_compare(self, since: datetime, after: int, limit: int) -> list[int]:
         """Current memories that are new or changed since then, a page at a time."""
