@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from mcp_memory.engine.context import Topic
+from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.upkeep import Upkeep
 from mcp_memory.model import Caller
@@ -64,8 +64,16 @@ class Chores(Topic):
             if not going_on():
                 break
             there = replace(self._context, caller=Caller(space, CLIENT))
-            for job, result in Upkeep(there).run_due().items():
-                runs.append(ChoreRun(job, space, self._context.clock(), result))
+            done = Upkeep(there).run_due()
+            runs += [ChoreRun(job, space, self._context.clock(), result) for job, result in done.items()]
+            if done:
+                _tell(there)
         with self._context.noting() as tx:
             tx.access.forget_answered(tx.at - ANSWERS_KEPT)
         return runs
+
+
+def _tell(context: Context) -> None:
+    """Whoever follows the journal may want to look again: what was due in the space is done."""
+    with context.writing() as tx:
+        tx.journal.record("sync_complete", tx.act, timestamp=tx.at.isoformat())
