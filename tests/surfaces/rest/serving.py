@@ -43,6 +43,15 @@ class Running:
 
 @contextmanager
 def running(engine: Engine, config: Config | None = None) -> Iterator[Running]:
+    """A server that does nothing by itself: the chores are in other hands while it runs."""
+    with engine.chores.signals() as (candidacy, _):
+        assert candidacy.leads()
+        with _running(engine, config) as here:
+            yield here
+
+
+@contextmanager
+def _running(engine: Engine, config: Config | None) -> Iterator[Running]:
     app = build_app(config or Config(tools="graph"), LazyEngine(lambda: engine))
     uvicorn_server = server(app, "127.0.0.1", 0, "error")
     thread = threading.Thread(target=uvicorn_server.run, daemon=True)
