@@ -1,5 +1,6 @@
 """What every use case works with: the store, the model, the clock, and on whose behalf."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -63,6 +64,8 @@ class Context:
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
     """Shared with Anthropic's memory server, when asked for."""
+    turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
+    """Held by the thread that makes vectors."""
 
     def record_use(self, entities: Sequence[int]) -> None:
         """Being opened is use. That it could not be noted is no reason to fail a read."""

@@ -96,9 +96,7 @@ def checked_filter(filter: Filter) -> Filter:
     at_most(len(tags), MOST_TAGS, "tags to filter by")
     for text in (*types, *tags, filter.source or "", filter.channel or ""):
         storable(text, "a filter")
-    return replace(
-        filter, types=types, tags=tags, after=_in_utc(filter.after), before=_in_utc(filter.before)
-    )
+    return replace(filter, types=types, tags=tags, after=_in_utc(filter.after), before=_in_utc(filter.before))
 
 
 def _in_utc(at: datetime | None) -> datetime | None:

@@ -1,5 +1,6 @@
 """Brings vectors up to date with what is stored: in batches, outside transactions, whenever there is time."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,10 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 32
-"""Texts embedded between two commits."""
+"""Texts embedded in one go of the background."""
 
-AT_ONCE = 8
-"""How many a search finishes before it looks: what its client just wrote. The rest is for the background."""
+STEP = 8
+"""Texts embedded between two commits: more are no faster, and somebody may be waiting for a turn."""
+
+AT_ONCE = 2 * BATCH
+"""How many a search finishes before it looks, if there is time: what its client just wrote."""
+
+PATIENCE = 1.5
+"""Seconds after which a search looks though more is pending; the rest is found by words until it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class Indexing(Topic):
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason)
         try:
-            self.catch_up(owner)
+            self.catch_up(owner, patience=PATIENCE)
             model = self._serving(embedder)
             if model is None:
                 return ByWordsOnly(self._mismatch(embedder))
@@ -78,21 +85,18 @@ class Indexing(Topic):
         embedder = self._context.embedder
         return None if isinstance(embedder, NoModel) else self._serving(embedder)
 
-    def catch_up(self, owner: Owner, most: int = AT_ONCE) -> int:
-        """Make missing vectors of this space, the newest first. How many were made."""
+    def catch_up(self, owner: Owner, most: int = AT_ONCE, patience: float | None = None) -> int:
+        """Make missing vectors of this space, the newest first, for so many seconds. How many were made."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return 0
         model = self._serving(embedder)
-        made = 0
+        begun, made = time.monotonic(), 0
         while model is not None and made < most:
-            with self._context.reading() as tx:
-                waiting = tx.indexes.pending(owner, min(BATCH, most - made))
-                texts = texts_for(tx, waiting, min(BUDGET, embedder.card.max_tokens))
-            if not waiting:
+            step = self._step(embedder, model, owner, min(STEP, most - made))
+            made += step
+            if not step or (patience is not None and time.monotonic() - begun > patience):
                 break
-            self._settle(embedder, model, waiting, texts)
-            made += len(waiting)
         return made
 
     def catch_up_anywhere(self) -> int:
@@ -103,6 +107,16 @@ class Indexing(Topic):
             return 0
         there = Indexing(replace(self._context, caller=Caller(waiting[0].space, self._context.caller.client)))
         return there.catch_up(waiting[0].pending.owner, BATCH)
+
+    def _step(self, embedder: Embedder, model: EmbeddingModel, owner: Owner, most: int) -> int:
+        # In turns: two threads that took the same texts would both do all the work.
+        with self._context.turn:
+            with self._context.reading() as tx:
+                waiting = tx.indexes.pending(owner, most)
+                texts = texts_for(tx, waiting, min(BUDGET, embedder.card.max_tokens))
+            if waiting:
+                self._settle(embedder, model, waiting, texts)
+            return len(waiting)
 
     def _settle(
         self, embedder: Embedder, model: EmbeddingModel, waiting: list[Pending], texts: dict[Pending, str]
