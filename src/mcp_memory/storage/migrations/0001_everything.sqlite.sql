@@ -36,7 +36,9 @@ CREATE TABLE memory (
     superseded_at    TIMESTAMPTZ,
     superseded_by    TEXT,
     -- Seconds since 1970 of the last use, so that decay is the same arithmetic on both engines.
-    used_epoch       REAL GENERATED ALWAYS AS (unixepoch(COALESCE(accessed_at, created_at), 'subsec')) VIRTUAL
+    used_epoch       REAL GENERATED ALWAYS AS (unixepoch(COALESCE(accessed_at, created_at), 'subsec')) VIRTUAL,
+    -- The day it was made, counted from 1970 in UTC, so that growth is counted the same on both engines.
+    created_day      INTEGER GENERATED ALWAYS AS (CAST(floor(unixepoch(created_at) / 86400.0) AS INTEGER)) VIRTUAL
 );
 -- Equal content is one memory; a forgotten one does not stand in the way of a new one.
 CREATE UNIQUE INDEX memory_content ON memory (space_id, content_hash) WHERE forgotten_at IS NULL;
@@ -45,6 +47,10 @@ CREATE INDEX memory_type ON memory (space_id, type) WHERE forgotten_at IS NULL;
 CREATE INDEX memory_importance ON memory (space_id, importance) WHERE forgotten_at IS NULL;
 CREATE INDEX memory_flagged ON memory (space_id, flagged_at) WHERE flagged_at IS NOT NULL;
 CREATE INDEX memory_forgotten ON memory (space_id, forgotten_at) WHERE forgotten_at IS NOT NULL;
+-- What an absorbed memory had replaced is found without reading every memory.
+CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
+-- Memories that were stored in their own right: where there are none, nobody has to look for them.
+CREATE INDEX memory_own ON memory (space_id, seq) WHERE origin = 'memory' AND forgotten_at IS NULL;
 
 -- Which memories carry a tag: made from memory.tags, for filters and counts.
 CREATE TABLE memory_tag (
@@ -209,20 +215,22 @@ CREATE INDEX pending_space ON pending (space_id, owner, seq);
 
 -- Words are in tables of their own, one for each space: sqlite_words.py makes them.
 
+-- How an entity was used outlives its deletion, so that an undo brings back both. A deleted thing's number
+-- is never given to another, so what was used by it cannot be mistaken; old strays are swept away.
 CREATE TABLE entity_access (
-    entity_seq   INTEGER PRIMARY KEY REFERENCES entity (seq) ON DELETE CASCADE,
+    entity_seq   INTEGER PRIMARY KEY,
     access_count INTEGER     NOT NULL,
     last_at      TIMESTAMPTZ NOT NULL
 );
 CREATE TABLE entity_access_day (
-    entity_seq   INTEGER NOT NULL REFERENCES entity (seq) ON DELETE CASCADE,
+    entity_seq   INTEGER NOT NULL,
     day          TEXT    NOT NULL,
     access_count INTEGER NOT NULL,
     PRIMARY KEY (entity_seq, day)
 ) WITHOUT ROWID;
 CREATE TABLE co_occurrence (
-    a_seq   INTEGER     NOT NULL REFERENCES entity (seq) ON DELETE CASCADE,
-    b_seq   INTEGER     NOT NULL REFERENCES entity (seq) ON DELETE CASCADE,
+    a_seq   INTEGER     NOT NULL,
+    b_seq   INTEGER     NOT NULL,
     count   INTEGER     NOT NULL,
     last_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (a_seq, b_seq),
@@ -270,3 +278,25 @@ CREATE TABLE setting (
     key   TEXT PRIMARY KEY,
     value JSONB NOT NULL
 ) WITHOUT ROWID;
+
+-- Who may come in over HTTP. Only a digest of the secret is kept.
+CREATE TABLE token (
+    seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+    name         TEXT        NOT NULL UNIQUE,
+    digest       TEXT        NOT NULL UNIQUE,
+    spaces       JSONB       NOT NULL,
+    rights       TEXT        NOT NULL CHECK (rights IN ('read', 'write')),
+    created_at   TIMESTAMPTZ NOT NULL
+);
+
+-- What was answered to a create that carried an idempotency key, so that a repeated one is answered the same.
+CREATE TABLE answered (
+    space_id INTEGER     NOT NULL,
+    key      TEXT        NOT NULL,
+    request  TEXT        NOT NULL,
+    status   INTEGER     NOT NULL,
+    body     JSONB       NOT NULL,
+    at       TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (space_id, key)
+) WITHOUT ROWID;
+CREATE INDEX answered_at ON answered (at);
