@@ -365,3 +365,11 @@ def test_jobs_can_be_turned_off(make_engine: EngineMaker) -> None:
     engine = make_engine(tuning=Tuning(consolidation_interval=0, prune_limit=0))
     keep(engine, "tea is hot")
     assert engine.upkeep.due() == ("age journal",)
+
+
+def test_of_equally_sure_memories_the_oldest_stays(engine: Engine, clock: Clock) -> None:
+    first = keep(engine, "the team meets on mondays in the big room")
+    clock.advance(hours=1)
+    keep(engine, "The team meets on Mondays in the big room.")
+    [cluster] = engine.upkeep.consolidate(0.85).clusters
+    assert cluster.primary.id == first.id

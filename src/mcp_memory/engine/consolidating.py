@@ -161,7 +161,8 @@ def ranked(memories: Sequence[Memory], rules: Rules, now: datetime, half_life: t
         confidence = effective_confidence(
             memory.confidence, memory.last_used_at, now, half_life, pinned=memory.pinned_at is not None
         )
-        return rules.may_be_absorbed(memory), -confidence, memory.seq
+        # To the percent: seconds between two writings say nothing about which is better known.
+        return rules.may_be_absorbed(memory), -round(confidence, 2), memory.seq
 
     return sorted(memories, key=rank)
 
