@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_memory.embedding import NoModel
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Engine, Limits
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Invalid, NotFound
 from tests.conftest import EngineMaker
@@ -97,3 +97,14 @@ def test_an_entity_is_stale_when_it_was_seldom_used_and_not_for_long(engine: Eng
 def test_a_negative_age_is_refused(engine: Engine) -> None:
     with pytest.raises(Invalid, match="stale_days"):
         engine.tidying.report(-1)
+
+
+def test_a_report_counts_all_stale_entities_and_shows_the_longest_unseen(
+    make_engine: EngineMaker, clock: Clock
+) -> None:
+    engine = make_engine(limits=Limits(entities=600))
+    engine.graph.create_entities([NewEntity(name=f"E{number}", observations=("x",)) for number in range(501)])
+    clock.advance(days=100)
+    report = engine.tidying.report(90)
+    assert (len(report.stale), report.stale_count) == (500, 501)
+    assert report.stale[0][0].name == "E0"

@@ -313,8 +313,9 @@ class KnowledgeGraph(Topic):
         """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
         checked_query(query, self._context.limits)
         with self._context.reading() as tx:
-            found = tx.entities.holding(query) if query.strip() else []
-            return _page(tx, [entity for entity in found if entity.seq > after], limit, len(found))
+            found = tx.entities.seqs_holding(query) if query.strip() else []
+            entities = tx.entities.fetch([seq for seq in found if seq > after][: limit + 1])
+            return _page(tx, [entities[seq] for seq in sorted(entities)], limit, len(found))
 
     def names_beginning(self, beginning: str, *, limit: int) -> list[str]:
         """Names of entities that begin so, whatever their case, in order."""

@@ -20,6 +20,10 @@ MOST_FLAGGED = 500
 """Flagged observations that one report shows; it counts them all."""
 
 
+MOST_STALE = 500
+"""The same for stale entities: the longest unseen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Duplicates:
     """Pairs of observations that look alike, and which hang together."""
@@ -40,6 +44,7 @@ class Report:
     flagged_count: int
     stale: tuple[tuple[Stale, int, int], ...]
     """With the days since it was last looked at, and how many observations it has."""
+    stale_count: int
     large: tuple[tuple[Entity, int], ...]
     """Entities above the size of their type, observations that were superseded included, with that size."""
 
@@ -74,13 +79,15 @@ class Tidying(Topic):
         candidates = splitting.candidates()
         with self._context.reading() as tx:
             unseen = tx.tidying.stale(tx.at - timedelta(days=stale_days), SELDOM)
-            counts = tx.entities.observation_counts(item.seq for item in unseen)
+            shown = unseen[:MOST_STALE]
+            counts = tx.entities.observation_counts(item.seq for item in shown)
             return Report(
                 entity_count=tx.entities.count(),
                 observation_count=tx.entities.count_observations(),
                 split_candidates=tuple(candidates),
                 flagged=tuple(tx.tidying.flagged(MOST_FLAGGED)),
                 flagged_count=tx.tidying.count_flagged(),
-                stale=tuple((item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in unseen),
+                stale=tuple((item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in shown),
+                stale_count=len(unseen),
                 large=tuple(splitting.overgrown(tx)),
             )

@@ -108,13 +108,11 @@ class Entities:
         """Those with the text, whatever its case, in their name, type or a living observation."""
         if not needle:
             return self.page(0, self.count())
-        lowered = needle.lower()
-        found = self._scope.run(
-            "entities_holding",
-            slots={**_SLOTS, "lower": "lower" if lowered.isascii() else "lowered"},
-            needle=f"%{lowered.translate(_LIKE_SPECIALS)}%",
-        )
-        return [entity_of(row) for row in found]
+        return [entity_of(row) for row in self._holding(needle, ENTITY_COLUMNS)]
+
+    def seqs_holding(self, needle: str) -> list[int]:
+        """The numbers of those that `holding` finds, which may be all there are, in order."""
+        return [row["seq"] for row in self._holding(needle, "o.seq")]
 
     def names_beginning(self, beginning: str, limit: int) -> list[str]:
         lowered = beginning.lower()
@@ -218,6 +216,14 @@ class Entities:
         for row in self._scope.fetch("entities_of_memories", seqs):
             found.setdefault(row["memory_seq"], []).append(row)
         return found
+
+    def _holding(self, needle: str, columns: str) -> list[Row]:
+        lowered = needle.lower()
+        return self._scope.run(
+            "entities_holding",
+            slots={"columns": columns, "lower": "lower" if lowered.isascii() else "lowered"},
+            needle=f"%{lowered.translate(_LIKE_SPECIALS)}%",
+        )
 
     def _find_id(self, id: str) -> Entity | None:
         row = self._scope.first("entity_by_id", slots=_SLOTS, id=id) if _ID.fullmatch(id) else None

@@ -337,7 +337,7 @@ def consolidation_report(engine: Engine, arguments: ReportOver) -> ReportOut:
             "total_observations": report.observation_count,
             "split_candidates_count": len(report.split_candidates),
             "flagged_observations_count": report.flagged_count,
-            "stale_entities_count": len(report.stale),
+            "stale_entities_count": report.stale_count,
             "large_entities_count": len(report.large),
         },
         "split_candidates": [

@@ -165,6 +165,7 @@ class Report(Shape):
     split_candidates: list[Analysis]
     flagged_count: int
     flagged: list[FlaggedObservation]
+    stale_count: int
     stale: list[StaleEntity]
     large: list[LargeEntity]
 
@@ -242,6 +243,7 @@ def read_report(
         split_candidates=[Analysis.of(one) for one in found.split_candidates],
         flagged_count=found.flagged_count,
         flagged=[FlaggedObservation(entity=one.entity, observation=one.content) for one in found.flagged],
+        stale_count=found.stale_count,
         stale=[
             StaleEntity(
                 entity=stale.name,
