@@ -1,6 +1,8 @@
 """The server as a process: what goes through its pipes, what it loads and when it ends."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +112,32 @@ def test_listing_tools_loads_neither_database_nor_model(tool_set: str) -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such signals")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_while_its_input_is_open(tmp_path: Path, ending: signal.Signals) -> None:
+    database = tmp_path / "memory.db"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mcp_memory", "--tools", "graph"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={"DATABASE_URL": f"sqlite:///{database}", "HOME": str(tmp_path), "EMBEDDING_PROVIDER": "none"},
+        cwd=tmp_path,
+    )
+    assert server.stdin
+    assert server.stdout
+    try:
+        for message in [*handshake(HANDSHAKES[-1]), request(1, "tools/call", **CREATE)]:
+            server.stdin.write(json.dumps(message) + "\n")
+        server.stdin.flush()
+        assert [json.loads(server.stdout.readline())["id"] for _ in range(2)] == [0, 1]
+        server.send_signal(ending)
+        assert server.wait(60) == 128 + ending
+    finally:
+        server.kill()
+        _, said = server.communicate()
+    assert "Traceback" not in said
+    assert not database.with_name("memory.db-wal").exists(), "the database was closed"

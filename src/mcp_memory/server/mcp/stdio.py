@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -37,10 +39,27 @@ def serve(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     engine = LazyEngine(build_engine)
+    _leave_when_told(engine)
     try:
         anyio.run(_serve, build(sets, engine, workers=workers, space=space), sets[0].greeting)
     finally:
         engine.close()
+
+
+def _leave_when_told(engine: LazyEngine) -> None:
+    """Let a signal end the process at once, with the writes under way whole and the database closed.
+
+    An orderly end would wait for the thread that reads standard input, until another line comes.
+    """
+
+    def leave(number: int, _: object) -> None:
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(ending, signal.SIG_DFL)
+        engine.close()
+        os._exit(128 + number)
+
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, leave)
 
 
 async def _serve(server: Server[Any], name: str) -> None:
