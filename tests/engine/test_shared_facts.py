@@ -134,3 +134,17 @@ def test_deleting_takes_so_much_at_once(engine: Engine) -> None:
 def test_a_long_beginning_of_a_name_is_refused(engine: Engine) -> None:
     with pytest.raises(Invalid, match="allowed"):
         engine.graph.names_beginning("x" * 60_000, limit=5)
+
+
+@pytest.mark.parametrize("unwanted", [OLD, NEW])
+def test_either_of_an_observation_and_its_successor_can_be_deleted(
+    engine: Engine, store: Store, unwanted: str
+) -> None:
+    engine.graph.create_entities([NewEntity(name="Api", observations=(OLD,))])
+    engine.graph.add_observations("Api", [NEW], supersedes=OLD)
+    engine.graph.delete_observations("Api", [unwanted])
+    [node] = engine.graph.open_nodes(["Api"], superseded=True).nodes
+    assert node.texts == [text for text in (OLD, NEW) if text != unwanted]
+    engine.graph.add_observations("Api", [unwanted])
+    assert unwanted in observations(engine, "Api")
+    assert troubles(store) == []

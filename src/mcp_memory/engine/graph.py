@@ -537,9 +537,9 @@ def remove_entity(tx: Transaction, entity: Entity, *, cascade_memories: bool = F
 
 
 def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
-    """Take texts off an entity. How many observations that were."""
+    """Take texts off an entity, superseded ones too. How many observations that were."""
     unwanted = set(texts)
-    [node] = tx.entities.nodes([entity])
+    [node] = tx.entities.nodes([entity], superseded=True)
     found = {memory.seq: memory for memory in node.observations if memory.content in unwanted}
     removed = sum(tx.entities.unlink(entity, memory) for memory in found.values())
     release(tx, list(found.values()))
