@@ -51,9 +51,10 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python bench/vectors.py
 	$(BIN)/python bench/recall.py
 	$(BIN)/python bench/consolidation.py
+	$(BIN)/python -m bench.tidying
 	$(BIN)/python bench/learning.py
-	$(BIN)/python bench/postgres.py
-	$(BIN)/python bench/http.py
+	$(BIN)/python -m bench.postgres
+	$(BIN)/python -m bench.http
 
 faults: setup ## Processes that die and databases that restart, again and again
 	for round in 1 2 3 4 5; do $(BIN)/python -m pytest -q tests/faults || exit 1; done

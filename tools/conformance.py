@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -134,7 +134,86 @@ def inspector(url: str, folder: Path) -> list[tuple[str, str]]:
     return results
 
 
-def page(checks: dict[str, tuple[int, int]], calls: list[tuple[str, str]]) -> Iterator[str]:
+ENTITY = {"name": "Tea", "entityType": "Drink", "observations": ["is hot", "is brewed from leaves"]}
+PIECE = {"name": "Tea - Heat", "entity_type": "Drink", "observations": ["is hot"]}
+LINK = {"from": "Tea", "to": "Cup", "relationType": "fills"}
+CALLS: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("create_entities", {"entities": [ENTITY, {"name": "Cup"}]}),
+    ("create_relations", {"relations": [LINK]}),
+    ("add_observations", {"name": "Tea", "observations": ["is green"]}),
+    ("search_semantic", {"query": "a hot drink"}),
+    ("search_nodes", {"query": "tea"}),
+    ("open_nodes", {"names": ["Tea"], "details": True}),
+    ("read_graph", {}),
+    ("analyze_entity_split", {"entity_name": "Tea"}),
+    ("propose_entity_split", {"entity_name": "Tea"}),
+    ("find_split_candidates", {}),
+    ("find_duplicate_observations", {"entity_name": "Tea"}),
+    ("consolidation_report", {}),
+    ("add_reflection", {"target_type": "global", "content": "It was a good day."}),
+    ("search_reflections", {"query": "good day"}),
+    ("execute_entity_split", {"entity_name": "Tea", "approved_splits": [PIECE]}),
+    ("end_relation", LINK),
+    ("delete_observations", {"name": "Tea", "observations": ["is green"]}),
+    ("delete_relations", {"relations": [LINK]}),
+    ("store_memory", {"content": "Ann prefers green tea", "memory_type": "preference"}),
+    ("recall_memories", {"query": "what does Ann drink"}),
+    ("get_entity_graph", {"entity_name": "Tea"}),
+    ("consolidate_memories", {"dry_run": True}),
+    ("get_memory_stats", {}),
+    ("list_changes", {}),
+    ("memory_save", {"content": "The meeting is on Tuesday", "memory_type": "event"}),
+    ("memory_recall", {"query": "when is the meeting"}),
+    ("delete_entities", {"entityNames": ["Cup"]}),
+    ("undo_change", {}),
+)
+"""Every tool whose arguments are known beforehand, in an order in which each has something to do."""
+
+
+def over_stdio(folder: Path) -> list[tuple[str, str]]:
+    """Each tool called by the inspector, in a server of its own on one database."""
+    os.environ["DATABASE_URL"] = f"sqlite:///{folder / 'stdio.db'}"
+    server = [sys.executable, "-m", "mcp_memory"]
+    (folder / "memory.jsonl").write_text(json.dumps({"type": "entity", **ENTITY}) + "\n")
+    calls = [*CALLS, ("migrate", {"source_path": str(folder / "memory.jsonl")})]
+    results = []
+    for tool, arguments in calls:
+        asked = ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
+        finished = run_node("inspector", "--cli", *server, *asked, "--format", "json", folder=folder)
+        results.append((tool, "ok" if finished.returncode == 0 else f"exit {finished.returncode}"))
+    results += [(tool, result) for tool, result in _with_ids(folder, server)]
+    return results
+
+
+def _with_ids(folder: Path, server: list[str]) -> Iterator[tuple[str, str]]:
+    """The tools that need an id of something: a memory is stored for them first."""
+
+    def call(tool: str, arguments: Mapping[str, object]) -> subprocess.CompletedProcess[str]:
+        asked = ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
+        return run_node("inspector", "--cli", *server, *asked, "--format", "json", folder=folder)
+
+    stored = call("memory_save", {"content": "To be changed", "memory_type": "fact"}).stdout
+    found = re.search(r'\\?"memory_id\\?":\s*\\?"([0-9a-f-]{36})', stored)
+    if found is None:
+        raise SystemExit(f"memory_save answered without an id: {stored[:500]}")
+    memory = {"memory_id": found[1]}
+    for tool, arguments in (
+        ("update_memory", {**memory, "content": "Changed"}),
+        ("memory_history", memory),
+        ("memory_delete", memory),
+        ("restore_memory", memory),
+        ("delete_memories", {"memory_ids": [found[1]]}),
+    ):
+        finished = call(tool, arguments)
+        yield (
+            tool,
+            "ok" if finished.returncode == 0 else f"exit {finished.returncode}: {finished.stdout[:200]}",
+        )
+
+
+def page(
+    checks: dict[str, tuple[int, int]], calls: list[tuple[str, str]], tools: list[tuple[str, str]]
+) -> Iterator[str]:
     version = json.loads((PACKAGES / "conformance" / "package.json").read_text())["version"]
     yield "# Conformance"
     yield ""
@@ -154,12 +233,20 @@ def page(checks: dict[str, tuple[int, int]], calls: list[tuple[str, str]]) -> It
         f"that this server does not have: {', '.join(others)}."
     )
     yield ""
-    yield "## The inspector's command line"
+    yield "## The inspector's command line over HTTP"
     yield ""
     yield "| call | result |"
     yield "|---|---|"
     for name, result in calls:
         yield f"| {name} | {result} |"
+    yield ""
+    yield "## Every tool of the default sets, called by the inspector over stdio"
+    yield ""
+    fine = [name for name, result in tools if result == "ok"]
+    yield f"{len(fine)} of {len(tools)} answered without an error: {', '.join(fine)}."
+    for name, result in tools:
+        if result != "ok":
+            yield f"\n{name}: {result}"
 
 
 def main() -> int:
@@ -171,7 +258,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, server(Path(name)) as url:
         checks = conformance(url, Path(name))
         calls = inspector(url, Path(name))
-    text = "\n".join(page(checks, calls)) + "\n"
+        tools = over_stdio(Path(name))
+    text = "\n".join(page(checks, calls, tools)) + "\n"
     print(text)
     if given.markdown:
         given.markdown.write_text(text, "utf-8")

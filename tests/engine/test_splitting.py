@@ -132,3 +132,13 @@ def test_candidates_are_the_entities_above_their_threshold(grown: Engine) -> Non
     [candidate] = grown.splitting.candidates()
     assert candidate.entity.name == "Plan"
     assert candidate.needs_split
+
+
+def test_a_split_can_be_undone(grown: Engine) -> None:
+    before = grown.graph.read(limit=10)
+    grown.splitting.execute("Plan", [Split("Plan - Art", "Proyecto", PAINT)])
+    grown.history.undo_last()
+    after = grown.graph.read(limit=10)
+    assert [node.texts for node in after.graph.nodes] == [node.texts for node in before.graph.nodes]
+    assert after.graph.relations == ()
+    assert grown.entities.search("brush and canvas", 2).hits[0].node.entity.name == "Plan"
