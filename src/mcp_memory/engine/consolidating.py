@@ -6,6 +6,7 @@ members is close to its primary and says the same as it, so that no chain of sma
 fact to another. Where a member puts it differently, its words are kept beside the primary's.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -154,17 +155,32 @@ def _matrix(vectors: Mapping[int, bytes]) -> "Matrix":
     return np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
 
 
-def ranked(memories: Sequence[Memory], rules: Rules, now: datetime, half_life: timedelta) -> list[Memory]:
-    """Who absorbs whom: first what must not be absorbed, then the most confident, then the oldest."""
+def ranked(
+    memories: Sequence[Memory], likeness: Likeness, rules: Rules, now: datetime, half_life: timedelta
+) -> list[Memory]:
+    """Who absorbs whom: first what must not be absorbed, then the most confident.
 
-    def rank(memory: Memory) -> tuple[bool, float, int]:
+    Of equals, the one that says the same as the most others, then the oldest.
+    """
+    partners = _partner_counts(memories, likeness, rules)
+
+    def rank(memory: Memory) -> tuple[bool, float, int, int]:
         confidence = effective_confidence(
             memory.confidence, memory.last_used_at, now, half_life, pinned=memory.pinned_at is not None
         )
         # To the percent: seconds between two writings say nothing about which is better known.
-        return rules.may_be_absorbed(memory), -round(confidence, 2), memory.seq
+        return rules.may_be_absorbed(memory), -round(confidence, 2), -partners[memory.seq], memory.seq
 
     return sorted(memories, key=rank)
+
+
+def _partner_counts(memories: Sequence[Memory], likeness: Likeness, rules: Rules) -> Counter[int]:
+    known = {memory.seq: memory for memory in memories}
+    counts: Counter[int] = Counter()
+    for (a, b), cosine in likeness.items():
+        if a in known and b in known and rules.against(known[a], known[b], cosine) is None:
+            counts.update((a, b))
+    return counts
 
 
 def grouped(memories: Sequence[Memory], likeness: Likeness, rules: Rules) -> Grouping:

@@ -232,7 +232,8 @@ class Upkeep(Topic):
                 observations=observations,
             )
             memories = list(tx.memories.fetch(seqs).values())
-            return grouped(ranked(memories, rules, tx.at, self._context.tuning.half_life), likeness, rules)
+            half_life = self._context.tuning.half_life
+            return grouped(ranked(memories, likeness, rules, tx.at, half_life), likeness, rules)
 
     def _merge(self, act: str, grouping: Grouping, tell: Progress) -> tuple[Cluster, ...]:
         done: list[Cluster] = []
