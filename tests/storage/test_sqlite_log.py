@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import apsw
+
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import LONGEST_LOG, SqliteDatabase
+from mcp_memory.storage.sqlite import LONGEST_LOG, Checkpoints, SqliteDatabase
 
 PAGE = 4096
 PATIENCE = 60.0
@@ -61,3 +63,30 @@ def test_the_log_starts_over_though_somebody_always_reads(tmp_path: Path) -> Non
             longest = max(longest, (tmp_path / "memory.db-wal").stat().st_size)
     database.close()
     assert longest < (LONGEST_LOG + 2000) * PAGE
+
+
+def test_somebody_who_reads_for_long_does_not_hold_up_every_write(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    Store(database).open()
+    tried = []
+
+    class Counted(Checkpoints):
+        def __call__(self, connection: apsw.Connection, schema: str, pages: int) -> int:
+            before = self._next
+            answer = super().__call__(connection, schema, pages)
+            tried.append(pages >= before)
+            return answer
+
+    with database.write() as connection:
+        connection.raw.execute("CREATE TABLE ballast (n INTEGER PRIMARY KEY, filling BLOB)")
+    with database.write() as connection:
+        connection.raw.set_wal_hook(Counted())
+    with database.read() as reader:
+        reader.run("SELECT count(*) AS n FROM ballast")
+        for number in range(100):
+            with database.write() as connection:
+                connection.change(
+                    "INSERT INTO ballast (n, filling) VALUES (:n, zeroblob(1000000))", {"n": number}
+                )
+    database.close()
+    assert 1 <= sum(tried) <= 4

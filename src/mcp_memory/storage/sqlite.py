@@ -31,6 +31,7 @@ READERS = 4
 CHECKPOINT_PAGES = 1000
 LONGEST_LOG = 16_000
 """Pages, of 4 kB."""
+CHECKPOINT_PATIENCE_MS = 250
 _NOTHING: Params = {}
 
 Synchronous = Literal["FULL", "NORMAL"]
@@ -178,7 +179,7 @@ class SqliteDatabase:
         self._refuse_other_file()
         if self._writer is None:
             self._writer = self._connect()
-            self._writer.set_wal_hook(_checkpoint)
+            self._writer.set_wal_hook(Checkpoints())
         return self._writer
 
     def _set_durability(self, connection: apsw.Connection, synchronous: Synchronous) -> None:
@@ -216,20 +217,38 @@ def _pragmas(synchronous: Synchronous) -> tuple[str, ...]:
     )
 
 
-def _checkpoint(connection: apsw.Connection, schema: str, pages: int) -> int:
-    """After each commit: move the log into the database when it has grown.
+class Checkpoints:
+    """Moves the log of one writer into the database as it grows.
 
-    Readers that never all pause keep the log from starting over, and it could grow without end; past
-    a limit the writer waits for them once.
+    Readers that never all pause keep the log from starting over, and it could grow without end. Past a
+    limit the writer waits for them a moment; where one of them stays long, it tries again only when the
+    log has grown further.
     """
+
+    def __init__(self) -> None:
+        self._next = LONGEST_LOG
+
+    def __call__(self, connection: apsw.Connection, schema: str, pages: int) -> int:
+        """After each commit, with the pages that the log has."""
+        if pages < CHECKPOINT_PAGES:
+            self._next = LONGEST_LOG
+        elif pages < self._next:
+            _checkpoint(connection, schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        else:
+            connection.set_busy_timeout(CHECKPOINT_PATIENCE_MS)
+            done = _checkpoint(connection, schema, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self._next = LONGEST_LOG if done else pages + LONGEST_LOG // 4
+        return apsw.SQLITE_OK
+
+
+def _checkpoint(connection: apsw.Connection, schema: str, mode: int) -> bool:
+    """Whether it was done; the commit is safe in the log either way."""
     try:
-        if pages >= LONGEST_LOG:
-            connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        elif pages >= CHECKPOINT_PAGES:
-            connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        connection.wal_checkpoint(schema, mode)
     except (apsw.BusyError, apsw.LockedError):
-        pass  # the commit is safe in the log; the next one tries again
-    return apsw.SQLITE_OK
+        return False
+    return True
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
