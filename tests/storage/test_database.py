@@ -217,3 +217,21 @@ def test_one_leads_and_another_takes_over(store: Store) -> None:
             assert first.leads()
             assert not second.leads()
         assert second.leads()
+
+
+def test_memories_come_in_the_order_asked_for_however_many_they_are(store: Store) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        memories = [
+            tx.memories.add(
+                id=f"id {number}", content=f"fact {number}", type="fact", origin="memory", importance=0.5,
+                kind="generic",
+            )
+            for number in range(600)
+        ]  # fmt: skip
+        tx.journal.record("memories_created", "all")
+    backwards = [memory.seq for memory in reversed(memories)]
+    with store.read("default", AT) as tx:
+        assert list(tx.memories.fetch([*backwards, *backwards, 10**9])) == backwards
+        assert list(tx.memories.fetch_ids(memory.id for memory in reversed(memories))) == [
+            memory.id for memory in reversed(memories)
+        ]

@@ -72,12 +72,16 @@ class Memories:
         return memory_of(row)
 
     def fetch(self, seqs: Iterable[int]) -> dict[int, Memory]:
-        return {
-            row["seq"]: memory_of(row) for row in self._scope.fetch("memories_by_seq", seqs, slots=_SLOTS)
-        }
+        """Those that are there, in the order asked for."""
+        wanted = list(dict.fromkeys(seqs))
+        found = {row["seq"]: row for row in self._scope.fetch("memories_by_seq", wanted, slots=_SLOTS)}
+        return {seq: memory_of(found[seq]) for seq in wanted if seq in found}
 
     def fetch_ids(self, ids: Iterable[str]) -> dict[str, Memory]:
-        return {row["id"]: memory_of(row) for row in self._scope.fetch("memories_by_id", ids, slots=_SLOTS)}
+        """The same by id."""
+        wanted = list(dict.fromkeys(ids))
+        found = {row["id"]: row for row in self._scope.fetch("memories_by_id", wanted, slots=_SLOTS)}
+        return {id: memory_of(found[id]) for id in wanted if id in found}
 
     def equal_to(self, content: str) -> Memory | None:
         """The living memory with the same content, but for white space, if there is one."""
