@@ -122,7 +122,12 @@ def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], l
 
 
 def near_by_product(
-    tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], since: datetime, least: float
+    tx: Transaction,
+    model: EmbeddingModel,
+    seqs: Sequence[int],
+    since: datetime,
+    least: float,
+    observations: bool,
 ) -> Likeness:
     """The same for thousands at once: their vectors against all others, a tile of the product at a time.
 
@@ -134,7 +139,7 @@ def near_by_product(
     found: Likeness = {}
     # What came before these has been held against them, if it was itself to be compared.
     after = 0 if since > BEGINNING else min(seqs, default=1) - 1
-    while page := tx.order.to_compare(BEGINNING, after, TILE):
+    while page := tx.order.to_compare(BEGINNING, after, TILE, observations=observations):
         after = page[-1]
         others = tx.indexes.vectors("memory", model, page)
         if not rows or not others:

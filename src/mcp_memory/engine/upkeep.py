@@ -125,8 +125,8 @@ class Upkeep(Topic):
         """Merge memories that say the same: those new or changed since the last run, with all the others.
 
         `threshold` is the least cosine of what is compared at all. `full` looks at every memory again, as
-        does a threshold below that of the last run. Without `observations` none of the knowledge graph is
-        absorbed. The run is one change and can be undone; so can each merge, by restoring what it absorbed.
+        does a threshold below that of the last run. Without `observations` those of the knowledge graph are
+        left alone. The run is one change and can be undone; so can each merge, by restoring what it absorbed.
         """
         tell = progress or _silently
         least = checked_share(
@@ -137,8 +137,8 @@ class Upkeep(Topic):
         started_at = self._context.clock()
         with self._context.reading() as tx:
             since = BEGINNING if full else _since(tx, least)
-            total = tx.order.count_to_compare(since)
-        likeness = self._likeness(model, since, least, total, tell)
+            total = tx.order.count_to_compare(since, observations=observations)
+        likeness = self._likeness(model, since, least, total, observations, tell)
         grouping = self._grouping(likeness, calibration, observations)
         act = None if dry_run else self._context.new_id()
         done = grouping.clusters if act is None else self._merge(act, grouping, tell)
@@ -206,19 +206,26 @@ class Upkeep(Topic):
         return model, Calibration(embedder.card.unrelated_cosine)
 
     def _likeness(
-        self, model: EmbeddingModel, since: datetime, least: float, total: int, tell: Progress
+        self,
+        model: EmbeddingModel,
+        since: datetime,
+        least: float,
+        total: int,
+        observations: bool,
+        tell: Progress,
     ) -> Likeness:
         found: Likeness = {}
         last, done = 0, 0
         while True:
             with self._context.reading() as tx:
-                seqs = tx.order.to_compare(since, last, FEW if total <= FEW else TILE)
+                few = total <= FEW
+                seqs = tx.order.to_compare(since, last, FEW if few else TILE, observations=observations)
                 if not seqs:
                     return found
-                if total <= FEW:
+                if few:
                     found |= near_by_index(tx, model, seqs, least)
                 else:
-                    found |= near_by_product(tx, model, seqs, since, least)
+                    found |= near_by_product(tx, model, seqs, since, least, observations)
             last, done = seqs[-1], done + len(seqs)
             tell("comparing", done, max(total, done))
 

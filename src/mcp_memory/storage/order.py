@@ -19,13 +19,15 @@ class Order:
         self._memories = memories
         self._associations = associations
 
-    def to_compare(self, since: datetime, after: int, limit: int) -> list[int]:
+    def to_compare(self, since: datetime, after: int, limit: int, *, observations: bool) -> list[int]:
         """Current memories that are new or changed since then, a page at a time."""
-        found = self._scope.run("memories_to_compare", since=since, after=after, limit=limit)
+        found = self._scope.run(
+            "memories_to_compare", since=since, after=after, limit=limit, observations=int(observations)
+        )
         return [row["seq"] for row in found]
 
-    def count_to_compare(self, since: datetime) -> int:
-        return self._scope.count("count_to_compare", since=since)
+    def count_to_compare(self, since: datetime, *, observations: bool) -> int:
+        return self._scope.count("count_to_compare", since=since, observations=int(observations))
 
     def newest(self) -> int:
         """The number of the newest memory."""

@@ -1,13 +1,15 @@
 -- memories_to_compare --
--- Current memories that are new or have changed since; in the order they were stored.
+-- Current memories that are new or have changed since; in the order they were stored. Observations only if
+-- `observations` is 1: a graph can have very many, and nobody has asked to merge them.
 SELECT o.seq FROM memory o
  WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL
-   AND o.updated_at >= :since AND o.seq > :after
+   AND o.updated_at >= :since AND o.seq > :after AND (o.origin = 'memory' OR :observations = 1)
  ORDER BY o.seq LIMIT :limit
 
 -- count_to_compare --
 SELECT count(*) AS count FROM memory o
  WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL AND o.updated_at >= :since
+   AND (o.origin = 'memory' OR :observations = 1)
 
 -- newest_memory --
 SELECT COALESCE(max(seq), 0) AS count FROM memory WHERE space_id = :space_id
