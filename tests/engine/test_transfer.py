@@ -350,3 +350,9 @@ class TestFullExport:
 
     def test_the_topic_is_part_of_the_engine(self, engine: Engine) -> None:
         assert isinstance(engine.transfer, Transfer)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless file")
+def test_a_file_without_end_is_refused(engine: Engine) -> None:
+    with pytest.raises(Invalid, match="device"):
+        engine.transfer.import_anthropic("/dev/zero")

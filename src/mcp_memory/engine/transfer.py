@@ -218,6 +218,8 @@ def _lines(source: Source) -> Iterator[bytes]:
         file = Path(source).expanduser()
         if file.is_dir():
             raise Invalid(f"{file} is a folder: give the path of a file")
+        if file.is_char_device():
+            raise Invalid(f"{file} is a device that may never end: give the path of a file")
         opened = file.open("rb")
     except FileNotFoundError:
         raise Invalid(f"there is no file {file}") from None
