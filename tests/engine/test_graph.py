@@ -9,7 +9,7 @@ from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
-from tests.fakes import Clock
+from tests.fakes import Clock, HashEmbedder
 
 
 def observations(engine: Engine, name: str) -> list[str]:
@@ -377,3 +377,20 @@ def test_observations_do_not_fade(engine: Engine, clock: Clock) -> None:
     [node] = engine.graph.open_nodes(["A"]).nodes
     assert node.observations[0].pinned_at is not None
     assert node.texts == ["kept"]
+
+
+def test_a_write_embeds_nothing_neither_what_is_new_nor_what_was_there(
+    engine: Engine, embedder: HashEmbedder
+) -> None:
+    engine.graph.create_entities([NewEntity(name="A", observations=("one", "two"))])
+    engine.graph.add_observations("A", ["three"])
+    assert embedder.call_count == 0
+
+
+def test_reads_do_not_wait_for_a_write_that_is_under_way(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="A")])
+    with engine._context.writing() as tx:
+        tx.entities.add(id=engine._context.new_id(), name="B", type="T")
+        tx.journal.record("entity_created", "B")
+        assert names(engine) == ["A"]
+    assert names(engine) == ["A", "B"]
