@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from mcp_types import INVALID_PARAMS, CallToolResult, Implementation, ResourceUp
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mcp_memory.engine.history import Touched
 from mcp_memory.errors import NotFound
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, Event
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ADDS, READS, Arguments, Resource, ToolSet, tool
 
@@ -43,8 +45,27 @@ class Seen(TypedDict):
     thread: str
 
 
+class EmptyJournal:
+    """Of a memory in which nothing happens."""
+
+    def last_seq(self) -> int:
+        return 0
+
+    def touched(self, after: int) -> Touched:
+        return Touched(seq=after, anything=False, entities=())
+
+    def events_after(self, seq: int, limit: int) -> list[Event]:
+        return []
+
+    @contextmanager
+    def bell(self) -> Iterator[threading.Event]:
+        yield threading.Event()
+
+
 class Engine:
     """Stands for the real one: the plumbing only passes it on."""
+
+    history = EmptyJournal()
 
     def __init__(self, client: str = "") -> None:
         self.client = client

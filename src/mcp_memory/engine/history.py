@@ -21,6 +21,9 @@ MOST_EVENTS = 1000
 MOST_IDS = 1000
 REASON_LENGTH = 2000
 
+_UNSEEN = frozenset({"sync_complete", "token_created", "token_revoked", "ranking_tuned"})
+"""Events after which everything is remembered as before."""
+
 _RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
 """What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
 
@@ -93,6 +96,16 @@ class Purged:
     dry_run: bool
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    seq: int
+    """The number of the last event."""
+    anything: bool
+    """Whether what is remembered may be other than before."""
+    entities: tuple[str, ...]
+    """The names of those that may be."""
+
+
 class History(Topic):
     def recent(self, limit: int = 20, before: int | None = None) -> list[Change]:
         """Changes in this space, the newest first; `before` is the cursor of the last one seen."""
@@ -107,13 +120,20 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.after(seq, limit)
 
-    def entities_touched(self, after: int) -> list[str]:
-        """The names of entities that the events after this one speak of."""
-        names: dict[str, None] = {}
-        for event in self.events_after(after):
-            spoken = ("name",) if event.name.startswith(("entity", "observations")) else ("source", "target")
-            names |= dict.fromkeys(str(event.payload[key]) for key in spoken if key in event.payload)
-        return list(names)
+    def touched(self, after: int) -> Touched:
+        """What the events after this one amount to, for whoever shows what is remembered."""
+        last, names, memories, told = after, dict[str, None](), dict[str, None](), False
+        with self._context.reading() as tx:
+            while events := tx.journal.after(last, MOST_EVENTS):
+                last = events[-1].seq
+                for event in events:
+                    told = told or event.name not in _UNSEEN
+                    names |= dict.fromkeys(_entities_named(event))
+                    memories |= dict.fromkeys([event.subject] if event.name.startswith("memory_") else [])
+            found = tx.memories.fetch_ids(memories)
+            about = tx.entities.of_memories(memory.seq for memory in found.values())
+        names |= dict.fromkeys(str(entity["name"]) for entities in about.values() for entity in entities)
+        return Touched(seq=last, anything=told, entities=tuple(names))
 
     def last_seq(self) -> int:
         """The number of the newest event."""
@@ -309,6 +329,11 @@ def _change(act: Act) -> Change:
         undone=act.undone,
         cursor=act.last_seq,
     )
+
+
+def _entities_named(event: Event) -> list[str]:
+    keys = ("name",) if event.name.startswith(("entity", "observations")) else ("source", "target")
+    return [str(event.payload[key]) for key in keys if key in event.payload]
 
 
 def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:

@@ -43,20 +43,21 @@ class App(FastAPI):
 
 def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
     """The whole server. The engine is built at the first request that needs it."""
+    feed = Feed(engine)
     mcp = McpOverHttp(
         tool_sets(config.tool_sets),
         engine,
         workers=config.workers,
         space=config.space,
         body_limit=config.api_body_limit,
+        feed=feed,
     )
-    feed = Feed(engine)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Feed]]:
         # A few threads are enough, and keep the event loop responsive: SQLite has one writer.
         anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
-        async with mcp.running(), feed.running():
+        async with feed.running(), mcp.running():
             yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)
 

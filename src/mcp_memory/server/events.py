@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
@@ -124,7 +124,9 @@ class Feed:
         """The place in the journal where now is."""
         return await anyio.to_thread.run_sync(lambda: self._history(space).last_seq())
 
-    async def follow(self, space: str, latest: int, after: int | None = None) -> AsyncIterator[list[News]]:
+    async def follow(
+        self, space: str, latest: int, after: int | None = None
+    ) -> AsyncGenerator[list[News], None]:
         """What happens from now on, or since an event seen before; an empty list after a while of silence."""
         window = self._join(space, latest)
         place = latest if after is None else min(after, latest)

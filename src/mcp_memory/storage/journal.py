@@ -201,9 +201,10 @@ class Journal:
                 if table == "memory":
                     brought.append(seq)
             elif before is not None and now is None:
-                self.record(f"{table}_deleted", before["id"], id=before["id"])
+                self.record(f"{table}_deleted", before["id"], id=before["id"], **_called(table, before))
             elif now is not None:
-                self.record(f"{table}_updated", now["id"], id=now["id"], changes={"undone": True})
+                changed = {"changes": {"undone": True}, **_called(table, now)}
+                self.record(f"{table}_updated", now["id"], id=now["id"], **changed)
         return tuple(brought)
 
 
@@ -222,6 +223,10 @@ def _act(rows: list[Row], sample: Event) -> Act:
         undone=all(row["undone"] == row["count"] for row in rows),
         kept=any(row["kept"] for row in rows),
     )
+
+
+def _called(table: str, row: Row) -> dict[str, Any]:
+    return {"name": row["name"]} if table == "entity" else {}
 
 
 def _there(row: Row | None) -> Row | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route
 
+from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ToolSet
 
@@ -19,7 +20,7 @@ PATH = "/mcp"
 
 
 class McpOverHttp:
-    """A route for an ASGI app, and what must run while the app does.
+    """A route for an ASGI app, and what must run while the app and its feed do.
 
     Host, Origin and tokens are the guard's business, which stands before all routes alike.
     """
@@ -32,9 +33,10 @@ class McpOverHttp:
         workers: int,
         space: str,
         body_limit: int,
+        feed: Feed,
     ) -> None:
         self._manager = StreamableHTTPSessionManager(
-            build(sets, engine, workers=workers, space=space), max_request_body_size=body_limit
+            build(sets, engine, workers=workers, space=space, feed=feed), max_request_body_size=body_limit
         )
         self.route = Route(PATH, endpoint=StreamableHTTPASGIApp(self._manager))
 

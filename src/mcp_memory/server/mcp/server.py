@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
@@ -21,8 +21,9 @@ from mcp.server.models import InitializationOptions
 from mcp_memory import __version__
 from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights
+from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
-from mcp_memory.server.mcp.watchers import Context, Watchers
+from mcp_memory.server.mcp.watchers import Context, News, Watchers
 from mcp_memory.server.visitor import visitor_of
 
 if TYPE_CHECKING:
@@ -40,10 +41,11 @@ class Desk:
     sets: Sequence[ToolSet]
     engine: Callable[[], Engine]
     workers: int
-    space: str = DEFAULT_SPACE
-    watchers: Watchers = field(default_factory=Watchers)
+    space: str
+    feed: Feed
 
     def __post_init__(self) -> None:
+        self.watchers = Watchers(self.feed, self._changed)
         self._tools: dict[str, tuple[Tool, ToolSet]] = {
             tool.name: (tool, set) for set in self.sets for tool in set.tools
         }
@@ -66,16 +68,29 @@ class Desk:
         if not tool.only_reads and self._rights(context) == "read":
             return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
         caller = self._caller(context)
-        watched = not tool.only_reads and self.watchers.anyone
-        before = await self._in_thread(lambda: self._last_event(caller)) if watched and self._templates else 0
         tell = _teller(context)
         result = await self._in_thread(
             lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell)
         )
-        if watched and not result.is_error:
-            for uri in await self._in_thread(lambda: self._changed(before, caller)):
-                await self.watchers.changed(uri)
+        if not tool.only_reads and not result.is_error:
+            # Also when it changed nothing: that is how Anthropic's server does it.
+            await self.watchers.tell(caller.space, self._resources)
         return result
+
+    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await self.watchers.subscribe(self._caller(context).space, context.session, str(params.uri))
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, context: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        self.watchers.unsubscribe(self._caller(context).space, context.session, str(params.uri))
+        return types.EmptyResult()
+
+    async def listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        return await self.watchers.listen(self._caller(context).space, context, params)
 
     async def list_resources(self, context: Context, params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(
@@ -144,20 +159,17 @@ class Desk:
         matching = (item for item in self._templates if item.uri_template == reference.uri)
         return next((item.complete for item in matching if item.variable == argument), None)
 
-    def _last_event(self, caller: Caller) -> int:
-        return self._asked(lambda engine: engine.history.last_seq(), caller)
+    async def _changed(self, space: str, place: int | None) -> News:
+        """What a watcher should look at again since a place in the journal; None: only where now is."""
+        return await self._in_thread(lambda: self._asked(partial(self._news, place), Caller(space)))
 
-    def _changed(self, after: int, caller: Caller) -> list[str]:
-        """Every resource that a call may have changed: the fixed ones, and those of entities it touched."""
-        names = (
-            self._asked(lambda engine: engine.history.entities_touched(after), caller)
-            if self._templates
-            else ()
-        )
-        of_entities = [
-            template.prefix + quote(name, safe="") for template in self._templates for name in names
-        ]
-        return [*self._resources, *of_entities]
+    def _news(self, place: int | None, engine: Engine) -> News:
+        if place is None:
+            return News(engine.history.last_seq())
+        touched = engine.history.touched(place)
+        names = [quote(name, safe="") for name in touched.entities]
+        of_entities = [template.prefix + name for template in self._templates for name in names]
+        return News(touched.seq, (*self._resources, *of_entities) if touched.anything else ())
 
     def _asked(self, ask: Callable[[Engine], T], caller: Caller) -> T:
         """What the engine answers; a refusal becomes an error of the protocol."""
@@ -199,17 +211,25 @@ class Desk:
 
 
 def build(
-    sets: Sequence[ToolSet], engine: Callable[[], Engine], *, workers: int, space: str = DEFAULT_SPACE
+    sets: Sequence[ToolSet],
+    engine: Callable[[], Engine],
+    *,
+    workers: int,
+    space: str = DEFAULT_SPACE,
+    feed: Feed | None = None,
 ) -> Server[None]:
-    """A server with the tools of all sets. The engine is asked for at the first call, not before."""
-    desk = Desk(sets, engine, workers, space)
+    """A server with the tools of all sets. The engine is asked for at the first call, not before.
+
+    A `feed` that is given is running while the server does; without one the server has its own.
+    """
+    desk = Desk(sets, engine, workers, space, feed or Feed(engine))
     offers: dict[str, Any] = {}
     if any(tool_set.resources for tool_set in sets):
         offers |= {
             "on_list_resources": desk.list_resources,
             "on_read_resource": desk.read_resource,
-            "on_subscribe_resource": desk.watchers.subscribe,
-            "on_unsubscribe_resource": desk.watchers.unsubscribe,
+            "on_subscribe_resource": desk.subscribe,
+            "on_unsubscribe_resource": desk.unsubscribe,
         }
     if any(tool_set.templates for tool_set in sets):
         offers |= {"on_list_resource_templates": desk.list_templates, "on_completion": desk.complete}
@@ -219,10 +239,10 @@ def build(
         sets[0].server_name,
         version=__version__,
         instructions="\n\n".join(tool_set.instructions for tool_set in sets if tool_set.instructions) or None,
-        lifespan=_nothing,
+        lifespan=lambda _: _watching(desk, own_feed=feed is None),
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
-        on_subscriptions_listen=desk.watchers.listen,
+        on_subscriptions_listen=desk.listen,
         **offers,
     )
 
@@ -253,5 +273,6 @@ def _read_named(template: Template, name: str, engine: Engine) -> str:
 
 
 @asynccontextmanager
-async def _nothing(_: Server[None]) -> AsyncIterator[None]:
-    yield None
+async def _watching(desk: Desk, *, own_feed: bool) -> AsyncIterator[None]:
+    async with desk.feed.running() if own_feed else nullcontext(), desk.watchers.running():
+        yield None

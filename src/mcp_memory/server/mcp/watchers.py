@@ -1,19 +1,40 @@
-"""Tells clients that a resource they watch has changed, in either era of the protocol."""
+"""Tells clients that a resource they watch has changed, in either era of the protocol, whoever changed it.
+
+The journal is what counts. Each space that is watched has a place in it up to which its watchers have
+been told; a tool of this server moves it on at once, and the feed when another process writes.
+"""
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import anyio.abc
 import mcp_types as types
+from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ServerEvent
 
+from mcp_memory.server.events import Feed
+
 log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The addresses of what may have changed, and up to where in the journal that is said."""
+
+    place: int
+    uris: tuple[str, ...] = ()
+
+
+Look = Callable[[str, int | None], Awaitable[News]]
+"""What is new in a space since a place; None: only where now is."""
 
 
 @dataclass
@@ -46,41 +67,111 @@ class _Bus(InMemorySubscriptionBus):
         return leave
 
 
-class Watchers:
-    """Clients of the handshake era subscribe; newer ones listen."""
+class _Audience:
+    """Who watches one space. Clients of the handshake era subscribe; newer ones listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.turn = anyio.Lock()
+        self.following = anyio.CancelScope()
+        self.bus = _Bus()
+        self.listen = ListenHandler(self.bus)
         self._subscribed: dict[int, _Watcher] = {}
-        self._bus = _Bus()
-        self.listen = ListenHandler(self._bus)
 
     @property
-    def anyone(self) -> bool:
-        return bool(self._subscribed) or self._bus.listener_count > 0
+    def is_empty(self) -> bool:
+        return not self._subscribed and not self.bus.listener_count
 
-    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+    def add(self, session: ServerSession, uri: str) -> None:
         # What the client greeted us with is one object for the whole connection, and so names it.
-        greeting = context.session.client_params
-        watcher = self._subscribed.setdefault(id(greeting), _Watcher(context.session, greeting))
-        watcher.uris.add(str(params.uri))
-        return types.EmptyResult()
+        greeting = session.client_params
+        self._subscribed.setdefault(id(greeting), _Watcher(session, greeting)).uris.add(uri)
 
-    async def unsubscribe(
-        self, context: Context, params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
-        if watcher := self._subscribed.get(id(context.session.client_params)):
-            watcher.uris.discard(str(params.uri))
-        return types.EmptyResult()
+    def remove(self, session: ServerSession, uri: str) -> None:
+        key = id(session.client_params)
+        if watcher := self._subscribed.get(key):
+            watcher.uris.discard(uri)
+            if not watcher.uris:
+                del self._subscribed[key]
 
-    async def changed(self, uri: str) -> None:
-        await self._bus.publish(ResourceUpdated(uri=uri))
+    async def tell(self, uri: str) -> None:
+        await self.bus.publish(ResourceUpdated(uri=uri))
         for key, watcher in list(self._subscribed.items()):
-            if uri in watcher.uris:
-                await self._tell(key, watcher, uri)
+            if uri not in watcher.uris:
+                continue
+            try:
+                await watcher.session.send_resource_updated(uri)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                log.info("a client that watched %s is gone", uri)
+                self._subscribed.pop(key, None)
 
-    async def _tell(self, key: int, watcher: _Watcher, uri: str) -> None:
+
+class Watchers:
+    def __init__(self, feed: Feed, look: Look) -> None:
+        self._feed = feed
+        self._look = look
+        self._audiences: dict[str, _Audience] = {}
+        self._opening = anyio.Lock()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    async def subscribe(self, space: str, session: ServerSession, uri: str) -> None:
+        (await self._audience(space)).add(session, uri)
+
+    def unsubscribe(self, space: str, session: ServerSession, uri: str) -> None:
+        if audience := self._audiences.get(space):
+            audience.remove(session, uri)
+            self._dismiss_if_empty(space, audience)
+
+    async def listen(
+        self, space: str, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        audience = await self._audience(space)
         try:
-            await watcher.session.send_resource_updated(uri)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            log.info("a client that watched %s is gone", uri)
-            self._subscribed.pop(key, None)
+            return await audience.listen(context, params)
+        finally:
+            self._dismiss_if_empty(space, audience)
+
+    async def tell(self, space: str, also: Iterable[str] = ()) -> None:
+        """Tell of all that is new in the space, each resource once, and of these in any case."""
+        audience = self._audiences.get(space)
+        if audience is None:
+            return
+        async with audience.turn:
+            uris = dict.fromkeys(also)
+            try:
+                news = await self._look(space, audience.place)
+            except MCPError as error:
+                # What was written is written; the feed brings it up again.
+                log.warning("cannot see what changed in %s: %s", space, error)
+            else:
+                audience.place = news.place
+                uris |= dict.fromkeys(news.uris)
+            for uri in uris:
+                await audience.tell(uri)
+        self._dismiss_if_empty(space, audience)
+
+    async def _audience(self, space: str) -> _Audience:
+        assert self._tasks is not None, "watchers are served while the server runs"
+        async with self._opening:
+            if space not in self._audiences:
+                audience = _Audience((await self._look(space, None)).place)
+                self._audiences[space] = audience
+                self._tasks.start_soon(self._follow, space, audience)
+            return self._audiences[space]
+
+    async def _follow(self, space: str, audience: _Audience) -> None:
+        with audience.following:
+            async with aclosing(self._feed.follow(space, audience.place)) as following:
+                async for _ in following:
+                    await self.tell(space)
+
+    def _dismiss_if_empty(self, space: str, audience: _Audience) -> None:
+        if audience.is_empty and self._audiences.get(space) is audience:
+            del self._audiences[space]
+            audience.following.cancel()

@@ -1,0 +1,165 @@
+"""Whoever watches a resource hears of every change to it, whichever process made it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import httpx2
+import pytest
+from anyio.from_thread import start_blocking_portal
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ResourceUpdatedNotification
+
+from mcp_memory.config import Config
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.model import Caller
+from tests.surfaces.rest.conftest import engine_on
+from tests.surfaces.rest.serving import Running, running
+from tests.surfaces.speaking import PATIENCE, Conversation, conversation
+
+GRAPH = "memory://knowledge-graph"
+ADA, BEA, END = (f"memory://entity/{name}" for name in ("Ada", "Bea", "End"))
+ENTITIES = [{"name": name, "entityType": "person"} for name in ("Ada", "Bea", "End")]
+
+# Handshake-era subscriptions are tested beside the newer ones.
+pytestmark = pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")
+
+
+class Ear:
+    """Notes which resources a client of the handshake era is told of."""
+
+    def __init__(self) -> None:
+        self._told: Queue[str] = Queue()
+
+    async def __call__(self, message: object) -> None:
+        if isinstance(message, ResourceUpdatedNotification):
+            self._told.put(str(message.params.uri))
+
+    def until(self, last: str) -> list[str]:
+        """All that was told, up to and with this one."""
+        told = [self._told.get(timeout=PATIENCE)]
+        while told[-1] != last:
+            told.append(self._told.get(timeout=PATIENCE))
+        return told
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'memory.db'}"
+    given: str = request.getfixturevalue("postgres_url")
+    return given
+
+
+@contextmanager
+def assistant(folder: Path, url: str, ear: Ear | None = None) -> Iterator[Conversation]:
+    """One with a server process of its own; of the handshake era, if it has an ear for it."""
+    options: Any = {"DATABASE_URL": url, "EMBEDDING_PROVIDER": "none"}
+    mode = "legacy" if ear else "auto"
+    with conversation(folder, "--tools", "graph", mode=mode, hears=ear, **options) as opened:
+        yield opened
+
+
+def subscribe(watcher: Conversation, *uris: str) -> None:
+    for uri in uris:
+        watcher.portal.call(watcher.client.session.subscribe_resource, uri)
+
+
+def add(writer: Conversation, name: str, text: str) -> None:
+    writer.call("add_observations", name=name, observations=[text])
+
+
+def test_who_subscribed_hears_what_another_process_writes_and_nothing_twice(tmp_path: Path, url: str) -> None:
+    ear = Ear()
+    with assistant(tmp_path, url, ear) as here, assistant(tmp_path, url) as there:
+        there.call("create_entities", entities=ENTITIES)
+        subscribe(here, ADA, END)
+        add(there, "Ada", "written elsewhere")
+        add(there, "Bea", "of no interest")
+        add(there, "End", "the first time")
+        assert ear.until(END) == [ADA, END]
+        add(here, "Ada", "written here")
+        add(here, "End", "the second time")
+        assert ear.until(END) == [ADA, END]
+        add(there, "End", "the third time")
+        assert ear.until(END) == [END]
+
+
+def test_who_listens_hears_what_another_process_writes(tmp_path: Path, url: str) -> None:
+    with assistant(tmp_path, url) as here, assistant(tmp_path, url) as there:
+        there.call("create_entities", entities=ENTITIES)
+        listening = here.client.listen(resource_subscriptions=[ADA, GRAPH])
+        with here.portal.wrap_async_context_manager(listening) as events:
+            for text in ("once", "again"):
+                add(there, "Ada", text)
+                assert {here.portal.call(anext, events).uri for _ in range(2)} == {ADA, GRAPH}
+
+
+def test_who_unsubscribed_hears_no_more(tmp_path: Path, url: str) -> None:
+    ear = Ear()
+    with assistant(tmp_path, url, ear) as here, assistant(tmp_path, url) as there:
+        there.call("create_entities", entities=ENTITIES)
+        subscribe(here, ADA)
+        here.portal.call(here.client.session.unsubscribe_resource, ADA)
+        add(there, "Ada", "while nobody listens")
+        subscribe(here, END)
+        add(there, "Ada", "still not")
+        add(there, "End", "now")
+        assert ear.until(END) == [END]
+
+
+def test_an_entity_is_told_of_when_a_memory_about_it_is_edited_and_the_edit_undone(tmp_path: Path) -> None:
+    ear, url = Ear(), f"sqlite:///{tmp_path / 'memory.db'}"
+    with assistant(tmp_path, url, ear) as here:
+        here.call("create_entities", entities=ENTITIES)
+        subscribe(here, ADA, END)
+        elsewhere = engine_on(tmp_path / "memory.db")
+        draft = NewMemory(content="Ada likes tea", entity_names=("Ada",))
+        memory = elsewhere.memories.remember(draft).memory
+        assert ear.until(ADA) == [ADA]
+        elsewhere.memories.update(memory.id, {"content": "Ada likes coffee"})
+        assert ear.until(ADA) == [ADA]
+        elsewhere.history.undo_last()
+        assert ear.until(ADA) == [ADA]
+        elsewhere.close()
+
+
+def test_over_http_a_watcher_hears_of_its_own_space_only(tmp_path: Path) -> None:
+    ear, elsewhere = Ear(), engine_on(tmp_path / "memory.db")
+    with (
+        running(engine_on(tmp_path / "memory.db"), Config(tools="graph")) as server,
+        over_http(server, "mine", ear) as here,
+        over_http(server, "yours") as there,
+    ):
+        for writer in (here, there):
+            writer.call("create_entities", entities=ENTITIES)
+        subscribe(here, ADA, END)
+        elsewhere.acting_for(Caller("yours")).graph.add_observations("Ada", ["next door"])
+        elsewhere.acting_for(Caller("mine")).graph.add_observations("End", ["at home"])
+        assert ear.until(END) == [END]
+        add(there, "Ada", "also next door")
+        add(here, "End", "at home again")
+        assert ear.until(END) == [END]
+    elsewhere.close()
+
+
+@contextmanager
+def over_http(server: Running, space: str, ear: Ear | None = None) -> Iterator[Conversation]:
+    """An assistant that shares a server with others."""
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Client]:
+        async with httpx2.AsyncClient(headers={"X-Memory-Space": space}, timeout=PATIENCE) as http:
+            transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
+            options: Any = {"message_handler": ear, "read_timeout_seconds": PATIENCE}
+            async with Client(transport, mode="legacy", **options) as client:
+                yield client
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected()) as client:
+        listed = portal.call(client.list_tools).tools
+        yield Conversation(portal, client, {tool.name: tool for tool in listed})
