@@ -235,3 +235,31 @@ def test_memories_come_in_the_order_asked_for_however_many_they_are(store: Store
         assert list(tx.memories.fetch_ids(memory.id for memory in reversed(memories))) == [
             memory.id for memory in reversed(memories)
         ]
+
+
+def test_many_new_rows_come_back_as_they_went_in(store: Store) -> None:
+    at = datetime(2026, 3, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+    columns = ("seq", "space_id", "act", "name", "subject", "payload", "client", "at", "before", "undone_at")
+    rows = [
+        {
+            "seq": number, "space_id": 1, "act": "act", "name": 'tab\t, "quote", \\N', "subject": "日本 🎉",
+            "payload": {"number": number, "text": "a\\b\n"}, "client": "", "at": at, "before": [{"x": 1.5}],
+            "undone_at": at if number % 2 else None,
+        }
+        for number in range(1, 6)
+    ]  # fmt: skip
+    with store.database.write() as connection:
+        connection.change("INSERT INTO space (seq, name, created_at) VALUES (1, 'default', :at)", {"at": at})
+        connection.insert_all("event", columns, rows[:1])
+        connection.insert_all("event", columns, rows[1:])
+        connection.insert_all("event", columns, [])
+    with store.database.read() as connection:
+        assert connection.run(f"SELECT {', '.join(columns)} FROM event ORDER BY seq") == rows
+
+
+def test_many_new_rows_of_which_one_cannot_be_kept_change_nothing(store: Store) -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    spaces = [{"name": name, "created_at": at} for name in ("one", "two", "one")]
+    with pytest.raises(Conflict), store.database.write() as connection:
+        connection.insert_all("space", ("name", "created_at"), spaces)
+    assert store.spaces() == []

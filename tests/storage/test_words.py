@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 
 import pytest
 
 from mcp_memory.model import Caller
-from mcp_memory.storage import Store, Transaction
-from mcp_memory.storage.database import Allowed
+from mcp_memory.storage import Store, Transaction, queries, telling_words
+from mcp_memory.storage.database import Allowed, WordRow
+from mcp_memory.storage.postgres import PostgresDatabase
 from mcp_memory.text.words import query_terms
 from tests.fakes import Clock, ids
+from tests.postgres_server import PostgresDatabases
 
 ANY = Allowed("o.space_id > 0", {})
 TEXT = (
@@ -111,3 +114,92 @@ def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], 
         on_sqlite, on_postgres = (found(store, clock, question) for store in stores.values())
         assert [seq for seq, _ in on_sqlite] == [seq for seq, _ in on_postgres]
         assert [score for _, score in on_sqlite] == pytest.approx([score for _, score in on_postgres])
+
+
+@pytest.fixture
+def soon_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few hundred rows are many, and a search begins with words that lead to no more than fifty."""
+    monkeypatch.setattr(telling_words, "LARGE", 300)
+    monkeypatch.setattr(telling_words, "MOST_ROWS", 50)
+
+
+def tended(store: Store) -> list[str]:
+    return list(store.database.words.tend(store.database))
+
+
+def many(common: str = "boat") -> list[str]:
+    """400 of them hold the common word, 10 a rare one, 4 both."""
+    only_common = [f"{common} number {number}" for number in range(396)]
+    both = [f"{common} anchor {number}" for number in range(4)]
+    return [*only_common, *both, *(f"anchor alone {number}" for number in range(6)), "nothing of it"]
+
+
+@pytest.mark.usefixtures("soon_large")
+def test_in_a_large_space_a_common_word_counts_where_a_rare_one_stands(store: Store, clock: Clock) -> None:
+    seqs = kept(store, clock, [*many(), *(f"lamp {number}" for number in range(500))])
+    tended(store)
+    hits = found(store, clock, "boat anchor", limit=20)
+    assert {seq for seq, _ in hits[:4]} == set(seqs[396:400])
+    assert {seq for seq, _ in hits[4:]} == set(seqs[400:406])
+    assert hits[3][1] > hits[4][1]
+
+
+@pytest.mark.usefixtures("soon_large")
+def test_in_a_large_space_a_common_word_alone_is_found(store: Store, clock: Clock) -> None:
+    kept(store, clock, many())
+    tended(store)
+    assert len(found(store, clock, "boat", limit=1000)) == 400
+
+
+@pytest.mark.usefixtures("soon_large")
+def test_a_space_that_has_become_large_is_searched_before_anyone_tended_it(
+    store: Store, clock: Clock
+) -> None:
+    seqs = kept(store, clock, many())
+    assert {seq for seq, _ in found(store, clock, "boat anchor", limit=10)} >= set(seqs[396:400])
+
+
+@pytest.mark.usefixtures("soon_large")
+def test_common_words_are_counted_again_only_after_growth(stores: dict[str, Store], clock: Clock) -> None:
+    store, new_id = stores["postgres"], ids()
+    for new, expected in ((299, []), (1, [300]), (0, []), (70, []), (10, [380]), (0, [])):
+        with store.write(Caller(), clock(), "act") as tx:
+            for _ in range(new):
+                keep(tx, new_id(), f"boat {new_id()}")
+        assert [int(step.split()[-3]) for step in tended(store)] == expected
+
+
+@pytest.mark.usefixtures("soon_large")
+def test_both_engines_find_the_same_in_a_large_space(stores: dict[str, Store], clock: Clock) -> None:
+    chance = random.Random(8)
+    contents = [
+        " ".join([*chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(3, 9)), str(number)])
+        for number in range(500)
+    ]
+    questions = [" ".join(chance.sample(WORDS, chance.randint(1, 6))) for _ in range(40)]
+    for store in stores.values():
+        kept(store, clock, contents)
+        tended(store)
+    for question in questions:
+        on_sqlite, on_postgres = (found(store, clock, question) for store in stores.values())
+        assert [seq for seq, _ in on_sqlite] == [seq for seq, _ in on_postgres]
+        assert [score for _, score in on_sqlite] == pytest.approx([score for _, score in on_postgres])
+
+
+def test_words_kept_by_an_earlier_schema_are_found_as_before(postgres: PostgresDatabases) -> None:
+    scripts = queries.migrations("postgres")
+    with postgres.empty() as url, closing(PostgresDatabase(url)) as database:
+        database.migrate(scripts[:1])
+        with database.write() as connection:
+            # "it's" twice in the body and once among the tags, a word with a backslash among the tags alone.
+            connection.change(
+                "INSERT INTO memory_words (seq, space_id, token_count, lexemes)"
+                " VALUES (1, 7, 4, CAST(:lexemes AS tsvector))",
+                {"lexemes": r"'#7' 'it''s':1A,2A,3 'a\\b':1"},
+            )
+        database.migrate(scripts)
+        with database.write() as connection:
+            row = WordRow(2, 7, ["it's", "it's"], ["it's", "a\\b"])
+            database.words.put(connection, "memory", [row])
+            [brought, new] = connection.run("SELECT CAST(lexemes AS TEXT) AS lexemes FROM memory_words")
+    assert brought == new == {"lexemes": r"'#7' 'a\\b':1 'it''s':1,2,3,4,5"}

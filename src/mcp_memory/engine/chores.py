@@ -1,4 +1,4 @@
-"""The work that nobody waits for: missing vectors, the vector index, and what is due in each space."""
+"""The work that nobody waits for: missing vectors, the indexes, and what is due in each space."""
 
 from __future__ import annotations
 
@@ -46,16 +46,20 @@ class Chores(Topic):
         return Indexing(self._context).catch_up_anywhere()
 
     def tend_index(self, going_on: Callable[[], bool]) -> list[str]:
-        """Bring the vector index up to its size, as long as it may go on. What was done."""
-        model = Indexing(self._context).model()
-        if model is None:
-            return []
-        database, done = self._context.store.database, []
-        for step in database.vectors.tend(database, model.id, model.dimensions):
+        """Bring the indexes of words and vectors up to their size, as long as it may go on. What was done."""
+        done = []
+        for step in self._tending():
             done.append(step)
             if not going_on():
                 break
         return done
+
+    def _tending(self) -> Iterator[str]:
+        database = self._context.store.database
+        yield from database.words.tend(database)
+        model = Indexing(self._context).model()
+        if model is not None:
+            yield from database.vectors.tend(database, model.id, model.dimensions)
 
     def run_due(self, going_on: Callable[[], bool]) -> list[ChoreRun]:
         """What is due in any space, as long as it may go on."""

@@ -140,9 +140,7 @@ class _Copying:
         if self.table.name == "vector":
             self._put_vectors(connection, rows)
             return
-        names = ", ".join(self.table.columns)
-        values = ", ".join(f":{column}" for column in self.table.columns)
-        connection.change_many(f"INSERT INTO {self.table.name} ({names}) VALUES ({values})", rows)
+        connection.insert_all(self.table.name, self.table.columns, rows)
         for owner in get_args(Owner):
             if owner == self.table.name:
                 words = [found for row in rows if (found := words_of(owner, row))]

@@ -46,6 +46,9 @@ class Connection(Protocol):
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
         """The same statement for each of the rows."""
 
+    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+        """New rows, as fast as the engine can take them."""
+
 
 class Words(Protocol):
     """Full text in an engine's own way. Words arrive already cut, folded and stemmed."""
@@ -64,7 +67,13 @@ class Words(Protocol):
         allowed: Allowed,
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Those that hold any of the terms, with their BM25 score (more is better), best first."""
+        """Those that hold any of the terms, with their BM25 score (more is better), best first.
+
+        In a large space, those that hold only common ones among the terms may be left out.
+        """
+
+    def tend(self, database: "Database") -> Iterator[str]:
+        """Learn what makes searches fast in spaces that have grown, in small steps, saying what each did."""
 
 
 @dataclass(frozen=True, slots=True)

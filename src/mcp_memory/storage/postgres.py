@@ -141,6 +141,33 @@ class PostgresConnection:
         with self.raw.cursor() as cursor:
             cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
 
+    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+        names = ", ".join(columns)
+        if len(rows) == 1:  # as most are: COPY takes more to begin and to end
+            values = ", ".join(f":{column}" for column in columns)
+            self.change(f"INSERT INTO {table} ({names}) VALUES ({values})", rows[0])
+            return
+        # Binary data must be of exactly the columns' types: PostgreSQL converts nothing here.
+        types = self._types(table, columns)
+        with (
+            self.raw.cursor() as cursor,
+            cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy,
+        ):
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row([row[column] for column in columns])
+
+    def _types(self, table: str, columns: Sequence[str]) -> list[int]:
+        known = {
+            row["name"]: row["oid"]
+            for row in self.run(
+                "SELECT CAST(attname AS TEXT) AS name, CAST(atttypid AS BIGINT) AS oid FROM pg_attribute"
+                " WHERE attrelid = to_regclass(:table) AND attnum > 0",
+                {"table": table},
+            )
+        }
+        return [known[column] for column in columns]
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:

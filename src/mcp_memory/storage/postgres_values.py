@@ -1,10 +1,13 @@
-"""How our values travel to PostgreSQL and back: JSON as JSON, vectors as the bytes of their floats."""
+"""How our values travel to PostgreSQL and back: JSON as JSON, vectors and words in binary."""
 
 import struct
 from array import array
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import psycopg
+from psycopg import postgres
 from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types.json import JsonDumper
@@ -17,9 +20,14 @@ class Embedding(bytes):
     """A vector: float32, little endian."""
 
 
+class Lexemes(dict[str, int]):
+    """A tsvector: how many positions each lexeme has, counted from 1."""
+
+
 def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> None:
     for kind in (dict, list):
         raw.adapters.register_dumper(kind, JsonDumper)
+    raw.adapters.register_dumper(Lexemes, _LexemesDumper)
     raw.adapters.register_loader("numeric", _NumberLoader)
     if vector_oid is not None:  # else pgvector is not there yet
         raw.adapters.register_dumper(Embedding, type("_Vector", (_EmbeddingDumper,), {"oid": vector_oid}))
@@ -39,6 +47,20 @@ class _EmbeddingDumper(Dumper):
 
     def dump(self, obj: bytes) -> bytes:
         return _HEADER.pack(len(obj) // 4, 0) + _swapped(obj)
+
+
+class _LexemesDumper(Dumper):
+    format = Format.BINARY
+    oid = postgres.types["tsvector"].oid
+
+    def dump(self, obj: Mapping[str, int]) -> bytes:
+        lexemes = (word.encode() + b"\0" + _positions(count) for word, count in obj.items())
+        return struct.pack(">i", len(obj)) + b"".join(lexemes)
+
+
+@lru_cache(maxsize=256)
+def _positions(count: int) -> bytes:
+    return struct.pack(f">{count + 1}H", count, *range(1, count + 1))
 
 
 class _EmbeddingLoader(Loader):

@@ -32,10 +32,10 @@ class PostgresVectors:
     def put(
         self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
     ) -> None:
-        connection.change_many(
-            "INSERT INTO vector (model_id, owner, seq, space_id, embedding)"
-            " VALUES (:model_id, :owner, :seq, :space_id, :embedding)"
-            " ON CONFLICT (model_id, owner, seq) DO UPDATE SET embedding = excluded.embedding",
+        self.remove(connection, model_id, owner, [seq for seq, _, _ in rows])
+        connection.insert_all(
+            "vector",
+            ("model_id", "owner", "seq", "space_id", "embedding"),
             [
                 {
                     "model_id": model_id,
@@ -49,9 +49,10 @@ class PostgresVectors:
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-        connection.change_many(
-            "DELETE FROM vector WHERE model_id = :model_id AND owner = :owner AND seq = :seq",
-            [{"model_id": model_id, "owner": owner, "seq": seq} for seq in seqs],
+        connection.change(
+            "DELETE FROM vector WHERE model_id = :model_id AND owner = :owner AND seq IN"
+            " (SELECT CAST(seq AS BIGINT) FROM json_array_elements_text(:seqs) AS given (seq))",
+            {"model_id": model_id, "owner": owner, "seqs": list(seqs)},
         )
 
     def nearest(

@@ -1,16 +1,28 @@
 """Full text on PostgreSQL: BM25, as FTS5 counts it, over words that were cut before they came here."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from mcp_memory.model import Owner
-from mcp_memory.storage.database import Allowed, Connection, Row, WordRow
+from mcp_memory.storage import telling_words
+from mcp_memory.storage.database import Allowed, Connection, Database, Row, WordRow
+from mcp_memory.storage.postgres_values import Lexemes
 
-EXTRA_WEIGHT = 0.5
-"""What a match in tags, type or context counts beside one in the content."""
+IN_BODY, ELSEWHERE = 2, 1
+"""How many positions a lexeme gets each time it occurs: in tags, type or context it counts half."""
 
 MOST_POSITIONS = 255
-"""How often PostgreSQL can note that a lexeme occurs."""
+"""As many as PostgreSQL can note. What occurs that often is not worth more for occurring once more."""
+
+COMMON = 0.001
+"""Words that a smaller part of the rows hold are not worth counting before they are looked for."""
+
+SAMPLE = 50_000
+"""Rows from which it is told which words are common."""
+
+GROWTH = 1.25
+"""How much a space may grow, or shrink, before its common words are counted again."""
 
 # FTS5's own constants.
 _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
@@ -19,9 +31,9 @@ _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 class PostgresWords:
     def put(self, connection: Connection, owner: Owner, rows: Sequence[WordRow]) -> None:
         gone = _removed(connection, owner, [row.seq for row in rows])
-        connection.change_many(
-            f"INSERT INTO {owner}_words (seq, space_id, token_count, lexemes)"
-            " VALUES (:seq, :space_id, :token_count, CAST(:lexemes AS tsvector))",
+        connection.insert_all(
+            f"{owner}_words",
+            ("seq", "space_id", "token_count", "lexemes"),
             [
                 {
                     "seq": row.seq,
@@ -47,46 +59,75 @@ class PostgresWords:
         allowed: Allowed,
         limit: int,
     ) -> list[tuple[int, float]]:
-        if not terms:
+        total = _total(connection, owner, space_id)
+        if not terms or total is None:
             return []
+        known = _known_counts(connection, owner, space_id, terms, total["row_count"])
+        looked_for = telling_words.chosen({term: known.get(term, 0) for term in terms})
         found = connection.run(
-            _MATCHING.format(owner=owner, allowed=allowed.condition),
+            _matching(len(terms)).format(owner=owner, allowed=allowed.condition),
             {
                 **allowed.params,
-                "words_owner": owner,
-                "words_space": space_id,
-                "words_terms": [_quoted(term) for term in terms],
-                "words_space_lexeme": _space(space_id),
+                "words_any": f"{_space(space_id)} & ({' | '.join(map(_quoted, looked_for))})",
+                "words_rows": total["row_count"],
+                "words_mean": total["token_count"] / total["row_count"],
                 "words_limit": limit,
+                **{f"words_term_{place}": _quoted(term) for place, term in enumerate(terms)},
+                # All rows that hold a word looked for are found, and so need no counting before.
+                **{
+                    f"words_count_{place}": None if term in looked_for else known[term]
+                    for place, term in enumerate(terms)
+                },
             },
         )
         return [(row["seq"], row["score"]) for row in found]
 
+    def tend(self, database: Database) -> Iterator[str]:
+        with database.read() as connection:
+            outgrown = connection.run(
+                "SELECT owner, space_id, row_count FROM words_total"
+                " WHERE greatest(row_count, sampled_count) >= :large"
+                " AND NOT row_count BETWEEN sampled_count / :growth AND sampled_count * :growth",
+                {"large": telling_words.LARGE, "growth": GROWTH},
+            )
+        for space in outgrown:
+            with database.write(durable=False) as connection:
+                found = _note_common_words(connection, **space)
+            yield f"found {found} common words of {space['row_count']} rows ({space['owner']})"
 
-# A word's frequency in a row counts what is in the body in full and the rest by its weight. How rare a
-# word is follows from the rows that were matched anyway: whatever holds the word is among them. Only as
-# many of the best as are wanted are held against the filter; rounding lets equal scores be equal.
-_MATCHING = f"""
-WITH term AS MATERIALIZED (
-    SELECT given.place, CAST(given.word AS tsquery) AS word,
-           CAST(:words_space_lexeme AS tsquery) && CAST(given.word AS tsquery) AS word_here
-      FROM json_array_elements_text(:words_terms) WITH ORDINALITY AS given (word, place)
-), posting AS MATERIALIZED (
-    SELECT w.seq, w.token_count, term.place,
-           {EXTRA_WEIGHT} * occurrences(ts_rank('{{{{1, 1, 1, 1}}}}', w.lexemes, term.word))
-           + {1 - EXTRA_WEIGHT} * occurrences(ts_rank('{{{{0, 0, 0, 1}}}}', w.lexemes, term.word))
-           AS frequency
-      FROM term JOIN {{owner}}_words w ON w.lexemes @@ term.word_here
-), total AS MATERIALIZED (
-    SELECT row_count, CAST(token_count AS DOUBLE PRECISION) / row_count AS mean_count
-      FROM words_total WHERE owner = :words_owner AND space_id = :words_space AND row_count > 0
+
+@lru_cache(maxsize=100)
+def _matching(terms: int) -> str:
+    """Rows that hold any of the words looked for, by what all terms are worth in them.
+
+    Only as many of the best as are wanted are held against the filter; rounding lets equal scores be equal.
+    """
+    places = range(terms)
+    weights = ", ".join(
+        f"occurrences(ts_rank(lexemes, CAST(:words_term_{n} AS tsquery))) / {IN_BODY} AS weight_{n}"
+        for n in places
+    )
+    counts = ", ".join(
+        f"COALESCE(CAST(:words_count_{n} AS BIGINT), count(*) FILTER (WHERE weight_{n} > 0)) AS count_{n}"
+        for n in places
+    )
+    rarities = ", ".join(
+        f"greatest({_LEAST_IDF}, ln(CAST((:words_rows - count_{n} + 0.5) / (count_{n} + 0.5)"
+        f" AS DOUBLE PRECISION))) AS rarity_{n}"
+        for n in places
+    )
+    worth = " + ".join(f"rarity_{n} * weight_{n} * {_K1 + 1} / (weight_{n} + length_part)" for n in places)
+    return f"""
+WITH hit AS MATERIALIZED (
+    SELECT seq, {weights},
+           {_K1} * ({1 - _B} + {_B} * (token_count / CAST(:words_mean AS DOUBLE PRECISION))) AS length_part
+      FROM {{owner}}_words WHERE lexemes @@ CAST(:words_any AS tsquery)
+), counted AS (
+    SELECT {counts} FROM hit
 ), rarity AS MATERIALIZED (
-    SELECT place, greatest({_LEAST_IDF}, ln((max(row_count) - count(*) + 0.5) / (count(*) + 0.5))) AS idf
-      FROM posting CROSS JOIN total GROUP BY place
+    SELECT {rarities} FROM counted
 ), scored AS (
-    SELECT seq, sum(CAST(idf AS DOUBLE PRECISION) * frequency * {_K1 + 1}
-                    / (frequency + {_K1} * ({1 - _B} + {_B} * (token_count / mean_count)))) AS score
-      FROM posting JOIN rarity USING (place) CROSS JOIN total GROUP BY seq ORDER BY score DESC, seq
+    SELECT seq, {worth} AS score FROM hit CROSS JOIN rarity ORDER BY score DESC, seq
 ), best AS MATERIALIZED (
     SELECT s.seq, s.score
       FROM scored s CROSS JOIN LATERAL (SELECT 1 FROM {{owner}} o WHERE o.seq = s.seq AND {{allowed}}) passed
@@ -96,22 +137,25 @@ SELECT seq, score FROM best ORDER BY round(CAST(score AS NUMERIC), 13) DESC, seq
 """
 
 
-def lexemes(row: WordRow) -> str:
-    """The row as a tsvector in writing: which space, and how often each word stands in body and rest."""
-    body, extra = Counter(row.body), Counter(row.extra)
-    return " ".join(
-        [_space(row.space_id), *(_placed(word, body[word], extra[word]) for word in body | extra)]
+def lexemes(row: WordRow) -> Lexemes:
+    """Which space the row is in, and how much each word weighs in it."""
+    weights: Counter[str] = Counter()
+    for words, positions in ((row.body, IN_BODY), (row.extra, ELSEWHERE)):
+        for word in words:
+            weights[word] += positions
+    return Lexemes(
+        {_space_lexeme(row.space_id): 0}
+        | {word: min(weight, MOST_POSITIONS) for word, weight in weights.items()}
     )
 
 
-def _placed(word: str, in_body: int, in_extra: int) -> str:
-    places = [f"{place + 1}A" if place < in_body else str(place + 1) for place in range(in_body + in_extra)]
-    return f"{_quoted(word)}:{','.join(places[:MOST_POSITIONS])}"
+def _space_lexeme(space_id: int) -> str:
+    """One that no word of a text can be."""
+    return f"#{space_id}"
 
 
 def _space(space_id: int) -> str:
-    """A lexeme that no word of a text can be."""
-    return f"'#{space_id}'"
+    return _quoted(_space_lexeme(space_id))
 
 
 def _quoted(word: str) -> str:
@@ -149,3 +193,50 @@ def _count(connection: Connection, owner: Owner, come: Sequence[Row], gone: Sequ
             if rows[space] or token_counts[space]
         ],
     )
+
+
+def _total(connection: Connection, owner: Owner, space_id: int) -> Row | None:
+    found = connection.run(
+        "SELECT row_count, token_count FROM words_total"
+        " WHERE owner = :owner AND space_id = :space_id AND row_count > 0",
+        {"owner": owner, "space_id": space_id},
+    )
+    return found[0] if found else None
+
+
+def _known_counts(
+    connection: Connection, owner: Owner, space_id: int, terms: Sequence[str], row_count: int
+) -> dict[str, int]:
+    """How many rows hold each of the terms that are known to be common."""
+    if row_count < telling_words.LARGE:
+        return {}
+    found = connection.run(
+        "SELECT word, share FROM common_word WHERE owner = :owner AND space_id = :space_id"
+        " AND word IN (SELECT word FROM json_array_elements_text(:terms) AS given (word))",
+        {"owner": owner, "space_id": space_id, "terms": list(terms)},
+    )
+    return {row["word"]: round(row["share"] * row_count) for row in found}
+
+
+def _note_common_words(connection: Connection, owner: Owner, space_id: int, row_count: int) -> int:
+    part = {"owner": owner, "space_id": space_id}
+    # By a hash of the number: what is numbered evenly need not be filled evenly.
+    sample = (
+        f"SELECT lexemes FROM {owner}_words WHERE space_id = {space_id:d}"
+        f" AND hashint8(seq) % {max(1, row_count // SAMPLE):d} = 0"
+    )
+    connection.change("DELETE FROM common_word WHERE owner = :owner AND space_id = :space_id", part)
+    found = connection.change(
+        "INSERT INTO common_word (owner, space_id, word, share)"
+        f" WITH sampled AS (SELECT count(*) AS rows FROM ({sample}) AS drawn)"
+        " SELECT :owner, :space_id, word, CAST(ndoc AS DOUBLE PRECISION) / rows"
+        "   FROM ts_stat(:sample) CROSS JOIN sampled"
+        "  WHERE ndoc >= :common * rows AND word <> :space_lexeme"
+        " ON CONFLICT (owner, space_id, word) DO UPDATE SET share = excluded.share",
+        {**part, "sample": sample, "common": COMMON, "space_lexeme": _space_lexeme(space_id)},
+    )
+    # Last, for whoever writes to the space has to wait from here on.
+    connection.change(
+        "UPDATE words_total SET sampled_count = row_count WHERE owner = :owner AND space_id = :space_id", part
+    )
+    return found

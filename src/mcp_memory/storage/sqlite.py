@@ -309,6 +309,10 @@ class SqliteConnection:
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
         self.raw.executemany(sql, map(_bound, rows))
 
+    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+        values = ", ".join(f":{column}" for column in columns)
+        self.change_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
+
 
 def _bound(params: Params) -> dict[str, Any]:
     return {name: _stored(value) for name, value in params.items()}

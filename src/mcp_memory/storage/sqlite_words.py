@@ -5,19 +5,18 @@ the space alone: a name that stands in every memory of a project tells little th
 the rest of the file. A space's index begins to exist with its first row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mcp_memory.model import Owner
-from mcp_memory.storage.database import Allowed, Connection, WordRow
+from mcp_memory.storage import telling_words
+from mcp_memory.storage.database import Allowed, Connection, Database, WordRow
 
 EXTRA_WEIGHT = 0.5
 """What a match in tags, type or context counts beside one in the content."""
 
 REACH = 4
 """How many of the best matches are held against the filter, per result that is wanted."""
-
-MANY = 10_000
-"""Rows from which on it pays to count how many of them hold a word before asking each."""
 
 
 class SqliteWords:
@@ -53,37 +52,67 @@ class SqliteWords:
         index = index_of(owner, space_id)
         if not terms or not _exists(connection, index):
             return []
-        terms = _telling(connection, index, terms)
-        params = {"match": _any(terms), "limit": limit, **allowed.params}
-        best = connection.run(_best(index, owner, allowed), {**params, "reach": REACH * limit})
+        matches = _Matches(index, terms, _looked_for(connection, index, terms))
+        params = {**matches.params, **allowed.params, "limit": limit, "reach": REACH * limit}
+        best = connection.run(_best(matches, owner, allowed), params)
         passing = [row for row in best if row["passes"]]
         if len(passing) < limit and len(best) == REACH * limit:
-            passing = connection.run(_all(index, owner, allowed), params)
+            passing = connection.run(_all(matches, owner, allowed), params)
         return [(row["seq"], row["score"]) for row in passing[:limit]]
 
+    def tend(self, database: Database) -> Iterator[str]:
+        """Nothing to learn: FTS5 counts the rows that hold a word without reading them."""
+        yield from ()
 
-def _best(index: str, owner: Owner, allowed: Allowed) -> str:
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """The rows that hold any of the words looked for, by what all terms are worth in them."""
+
+    index: str
+    terms: Sequence[str]
+    looked_for: Sequence[str]
+
+    @property
+    def scored(self) -> str:
+        # bm25 is negative in FTS5, the better the lower.
+        found = (
+            f"SELECT rowid AS seq, -bm25({self.index}, 1, {EXTRA_WEIGHT}) AS score FROM {self.index}"
+            f" WHERE {self.index} MATCH "
+        )
+        if not self._others:
+            return f"{found} :any"
+        # FTS5 has no word that may be there and need not. So once without the others, and once with at
+        # least one of them: a row that is found both ways is worth more the second time.
+        both = f"{found} :any UNION ALL {found} :any_with_others"
+        return f"SELECT seq, max(score) AS score FROM ({both}) GROUP BY seq"
+
+    @property
+    def params(self) -> dict[str, str]:
+        any = _any(self.looked_for)
+        return {"any": any} | (
+            {"any_with_others": f"({any}) AND ({_any(self._others)})"} if self._others else {}
+        )
+
+    @property
+    def _others(self) -> list[str]:
+        return [term for term in self.terms if term not in self.looked_for]
+
+
+def _best(matches: _Matches, owner: Owner, allowed: Allowed) -> str:
     """The best matches, and which of them the filter lets through: most filters let most through, and
     looking up every row that holds a common word costs more than ranking it."""
     return (
-        f"WITH best AS MATERIALIZED ({_scored(index)} ORDER BY score DESC, seq LIMIT :reach)"
+        f"WITH best AS MATERIALIZED ({matches.scored} ORDER BY score DESC, seq LIMIT :reach)"
         f" SELECT b.seq, b.score, CASE WHEN {allowed.condition} THEN 1 ELSE 0 END AS passes"
         f" FROM best b CROSS JOIN {owner} o WHERE o.seq = b.seq ORDER BY b.score DESC, b.seq"
     )
 
 
-def _all(index: str, owner: Owner, allowed: Allowed) -> str:
+def _all(matches: _Matches, owner: Owner, allowed: Allowed) -> str:
     return (
-        f"SELECT s.seq, s.score FROM ({_scored(index)}) s JOIN {owner} o ON o.seq = s.seq"
+        f"SELECT s.seq, s.score FROM ({matches.scored}) s JOIN {owner} o ON o.seq = s.seq"
         f" WHERE {allowed.condition} ORDER BY s.score DESC, s.seq LIMIT :limit"
-    )
-
-
-def _scored(index: str) -> str:
-    # bm25 is negative in FTS5, the better the lower.
-    return (
-        f"SELECT rowid AS seq, -bm25({index}, 1, {EXTRA_WEIGHT}) AS score FROM {index}"
-        f" WHERE {index} MATCH :match"
     )
 
 
@@ -95,16 +124,20 @@ def _exists(connection: Connection, index: str) -> bool:
     return bool(connection.run("SELECT 1 FROM pragma_table_info(:index) LIMIT 1", {"index": index}))
 
 
-def _telling(connection: Connection, index: str, terms: Sequence[str]) -> Sequence[str]:
-    """The terms without those that most rows hold, unless there are no others.
+def _looked_for(connection: Connection, index: str, terms: Sequence[str]) -> list[str]:
+    if not connection.run(f"SELECT 1 FROM {index}_docsize LIMIT 1 OFFSET {telling_words.LARGE - 1}"):
+        return list(terms)
+    return telling_words.chosen(_row_counts(connection, index, terms))
 
-    BM25 gives nothing for a word that more than half of the rows hold, but asks each of them.
-    """
-    [row] = connection.run(f"SELECT count(*) AS count FROM {index}_docsize")
-    if row["count"] < MANY or len(terms) == 1:
-        return terms
-    half = row["count"] // 2
-    return [term for term in terms if _row_count(connection, index, term, half + 1) <= half] or terms
+
+def _row_counts(connection: Connection, index: str, terms: Sequence[str]) -> dict[str, int]:
+    """How many rows hold each term; counted no further than it takes to tell the rarest."""
+    most = telling_words.MOST_ROWS
+    while True:
+        counts = {term: _row_count(connection, index, term, most + 1) for term in terms}
+        if len(terms) == 1 or min(counts.values()) <= most:
+            return counts
+        most *= 4
 
 
 def _row_count(connection: Connection, index: str, term: str, most: int) -> int:

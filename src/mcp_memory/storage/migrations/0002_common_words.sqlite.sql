@@ -1,0 +1,1 @@
+-- Nothing to do: FTS5 can count the rows that hold a word without reading them. The other engine cannot.
