@@ -29,8 +29,10 @@ _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 
 
 class PostgresWords:
-    def put(self, connection: Connection, owner: Owner, rows: Sequence[WordRow]) -> None:
-        gone = _removed(connection, owner, [row.seq for row in rows])
+    def put(
+        self, connection: Connection, owner: Owner, rows: Sequence[WordRow], *, new: bool = False
+    ) -> None:
+        gone = [] if new else _removed(connection, owner, [row.seq for row in rows])
         connection.insert_all(
             f"{owner}_words",
             ("seq", "space_id", "token_count", "lexemes"),

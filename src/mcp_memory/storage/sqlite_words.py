@@ -20,7 +20,9 @@ REACH = 4
 
 
 class SqliteWords:
-    def put(self, connection: Connection, owner: Owner, rows: Sequence[WordRow]) -> None:
+    def put(
+        self, connection: Connection, owner: Owner, rows: Sequence[WordRow], *, new: bool = False
+    ) -> None:
         for space_id in dict.fromkeys(row.space_id for row in rows):
             index = index_of(owner, space_id)
             connection.change(
