@@ -30,6 +30,7 @@ def filled(sql: str) -> str:
     slots = {
         "columns": RELATION_COLUMNS if "JOIN entity s" in sql else columns,
         "keys": ":k0, :k1",
+        "table": "memory",
         "where": "o.space_id = :space_id",
         "order": "o.seq",
         "lower": "lowered",

@@ -49,12 +49,17 @@ class Connection(Protocol):
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
         """New rows, as fast as the engine can take them."""
 
+    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+        """New rows of a table that numbers them, and their numbers (`seq`), in order."""
+
 
 class Words(Protocol):
     """Full text in an engine's own way. Words arrive already cut, folded and stemmed."""
 
-    def put(self, connection: Connection, owner: Owner, rows: Sequence["WordRow"]) -> None:
-        """Index these, in place of whatever was indexed for them before."""
+    def put(
+        self, connection: Connection, owner: Owner, rows: Sequence["WordRow"], *, new: bool = False
+    ) -> None:
+        """Index these, in place of whatever was indexed for them before; if they are `new`, nothing was."""
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None: ...
 

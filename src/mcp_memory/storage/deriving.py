@@ -4,7 +4,8 @@ No act has to remember to do it: every change of a row is seen here, and what it
 out of date is made again once, before the transaction ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Row, WordRow
@@ -51,9 +52,9 @@ class Deriving:
         self._flush_reflections()
 
     def _flush_memories(self) -> None:
-        gone = [seq for seq, row in self._memories.items() if row is None]
         living = {seq: row for seq, row in self._memories.items() if row is not None}
-        self._scope.change_each("remove_memory_tags", self._memories)
+        earlier = self._earlier("memory", self._memories)
+        self._scope.change_each("remove_memory_tags", earlier)
         self._scope.change_many(
             "put_memory_tag",
             (
@@ -62,36 +63,39 @@ class Deriving:
                 for tag in dict.fromkeys(row["tags"])
             ),
         )
-        self._put_words("memory", (_memory_words(row) for row in living.values()))
-        self._drop("memory", gone)
+        self._put_words("memory", self._memories)
+        self._drop("memory", self._memories)
         self._want_vectors("memory", self._rewritten & living.keys())
-        for row in self._scope.fetch("entities_of_memories", self._memories):
+        # The links of new ones have been seen.
+        for row in self._scope.fetch("entities_of_memories", earlier):
             self._snapshots.add(row["entity_seq"])
 
     def _flush_entities(self) -> None:
-        gone = [seq for seq, row in self._entities.items() if row is None]
-        self._put_words("entity", (_entity_words(row) for row in self._entities.values() if row is not None))
-        self._drop("entity", gone)
-        self._want_vectors("entity", self._snapshots - set(gone))
+        self._put_words("entity", self._entities)
+        self._drop("entity", self._entities)
+        self._want_vectors("entity", {seq for seq in self._snapshots if self._entities.get(seq, True)})
 
     def _flush_reflections(self) -> None:
-        gone = [seq for seq, row in self._reflections.items() if row is None]
-        living = [row for row in self._reflections.values() if row is not None]
-        self._put_words("reflection", (_reflection_words(row) for row in living))
-        self._drop("reflection", gone)
-        self._want_vectors("reflection", {row["seq"] for row in living})
+        self._put_words("reflection", self._reflections)
+        self._drop("reflection", self._reflections)
+        self._want_vectors("reflection", {seq for seq, row in self._reflections.items() if row})
 
-    def _put_words(self, owner: Owner, rows: Iterable[WordRow]) -> None:
-        ready = list(rows)
-        if ready:
-            self._scope.database.words.put(self._scope.connection, owner, ready)
+    def _put_words(self, owner: Owner, rows: Mapping[int, Row | None]) -> None:
+        put, connection = self._scope.database.words.put, self._scope.connection
+        words = [found for row in rows.values() if row and (found := words_of(owner, row))]
+        new = self._scope.rows.new[owner]
+        for is_new in (False, True):
+            some = [row for row in words if (row.seq in new) == is_new]
+            if some:
+                put(connection, owner, some, new=is_new)
 
-    def _drop(self, owner: Owner, gone: list[int]) -> None:
+    def _drop(self, owner: Owner, rows: Mapping[int, Row | None]) -> None:
+        gone = self._earlier(owner, (seq for seq, row in rows.items() if row is None))
         if not gone:
             return
         self._scope.database.words.remove(self._scope.connection, owner, self._scope.space_id, gone)
         self._remove_vectors(owner, gone)
-        self._scope.change_many("remove_pending", ({"owner": owner, "seq": seq} for seq in gone))
+        self._scope.change_each("remove_pending", gone, owner=owner)
 
     def _want_vectors(self, owner: Owner, seqs: Iterable[int]) -> None:
         wanted = sorted(seqs)
@@ -100,9 +104,9 @@ class Deriving:
         # A vector of the old text must not be found while the new one is not there yet. An entity's
         # snapshot changes by degrees, so its old vector serves until then. It does not where a model is
         # being built: what that one has must be up to date, for nobody looks at it again.
-        self._remove_vectors(owner, wanted, only_building=owner == "entity")
+        self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
-        self._scope.change_many("add_pending", ({"owner": owner, "seq": seq} for seq in waiting))
+        self._scope.change_each("add_pending", waiting, slots={"table": owner}, owner=owner)
 
     def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:
         if (owner, seq) not in self._scope.vectors_at_hand:
@@ -110,13 +114,22 @@ class Deriving:
         model_id, vector = self._scope.vectors_at_hand[owner, seq]
         scope = self._scope
         scope.database.vectors.put(scope.connection, model_id, owner, [(seq, scope.space_id, vector)])
-        scope.change("remove_pending", owner=owner, seq=seq)
+        scope.change_each("remove_pending", self._earlier(owner, [seq]), owner=owner)
         return True
 
     def _remove_vectors(self, owner: Owner, seqs: list[int], *, only_building: bool = False) -> None:
-        for model in self._scope.run("embedding_models"):
+        for model in self._models if seqs else ():
             if not only_building or model["state"] == "building":
                 self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
+
+    def _earlier(self, owner: Owner, seqs: Iterable[int]) -> list[int]:
+        """Those from before this transaction: of others, nothing can be out of date."""
+        new = self._scope.rows.new[owner]
+        return [seq for seq in seqs if seq not in new]
+
+    @cached_property
+    def _models(self) -> list[Row]:
+        return self._scope.run("embedding_models")
 
 
 def _is_living(row: Row | None) -> bool:

@@ -122,7 +122,7 @@ class Indexes:
 
     def drop_pending(self, pending: Pending) -> None:
         """Its owner is gone."""
-        self._scope.change("remove_pending", owner=pending.owner, seq=pending.seq)
+        self._scope.change_each("remove_pending", [pending.seq], owner=pending.owner)
 
     def _put(self, model: EmbeddingModel, rows: dict[Owner, list[tuple[int, int, bytes]]]) -> int:
         for owner, vectors in rows.items():

@@ -15,6 +15,7 @@ from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected
 from mcp_memory.storage.postgres_signals import CHANNEL, SPACE_LOCK, PostgresBell, PostgresCandidacy
 from mcp_memory.storage.postgres_vectors import PostgresVectors
 from mcp_memory.storage.postgres_words import PostgresWords
+from mcp_memory.storage.rows import insert_sql
 
 CONNECTIONS = 10
 PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
@@ -156,6 +157,17 @@ class PostgresConnection:
             copy.set_types(types)
             for row in rows:
                 copy.write_row([row[column] for column in columns])
+
+    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+        if len(rows) == 1:
+            return [row["seq"] for row in self.run(insert_sql(table, columns), rows[0])]
+        numbers = self.run(
+            "SELECT nextval(pg_get_serial_sequence(:table, 'seq')) AS seq FROM generate_series(1, :count)",
+            {"table": table, "count": len(rows)},
+        )
+        numbered = [{**row, **number} for row, number in zip(rows, numbers, strict=True)]
+        self.insert_all(table, ("seq", *columns), numbered)
+        return [number["seq"] for number in numbers]
 
     def _types(self, table: str, columns: Sequence[str]) -> list[int]:
         known = {

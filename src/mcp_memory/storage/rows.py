@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,31 +28,41 @@ class Rows:
         self._space_id = space_id
         self._watcher = watcher
         self.images: list[Image] = []
+        self.new: defaultdict[str, set[int]] = defaultdict(set)
+        """By table: rows that this transaction made; nothing was derived from them before."""
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        given = {"space_id": self._space_id, **values}
-        row = {column: given.get(column) for column in COLUMNS[table] if column != "seq" or "seq" in given}
-        seq = int(self._connection.run(insert_sql(table, tuple(row)), row)[0]["seq"])
-        self._note(table, seq, None, {**row, "seq": seq})
+        [seq] = self.insert_all(table, [values])
         return seq
+
+    def insert_all(self, table: str, rows: Iterable[Mapping[str, Any]]) -> list[int]:
+        """New rows, and the numbers that they were given, in order."""
+        columns = COLUMNS[table][1:]
+        given = [{"space_id": self._space_id, **values} for values in rows]
+        new = [{column: values.get(column) for column in columns} for values in given]
+        seqs = self._connection.insert_numbered(table, columns, new)
+        self.new[table].update(seqs)
+        for seq, row in zip(seqs, new, strict=True):
+            self._note(table, seq, None, {"seq": seq, **row})
+        return seqs
 
     def update(self, table: str, seq: int, changes: Mapping[str, Any]) -> bool:
         """Whether the row was there and is now different."""
         before = self.find(table, seq)
+        return before is not None and self._change(table, before, changes) is not before
+
+    def changed(self, table: str, seq: int, changes: Mapping[str, Any]) -> Row:
+        """The row as it is after the changes."""
+        before = self.find(table, seq)
         if before is None:
-            return False
-        real = {column: value for column, value in changes.items() if before[column] != value}
-        if not real:
-            return False
-        self._connection.change(update_sql(table, tuple(real)), {**real, "seq": seq})
-        self._note(table, seq, before, {**before, **real})
-        return True
+            raise AssertionError(f"{table} {seq} is to be changed, but is not there")
+        return self._change(table, before, changes)
 
     def delete(self, table: str, seq: int) -> bool:
         before = self.find(table, seq)
         if before is None:
             return False
-        self._connection.change(delete_sql(table), {"seq": seq})
+        self._connection.change_many(delete_sql(table), [{"seq": seq}])
         self._note(table, seq, before, None)
         return True
 
@@ -72,11 +83,25 @@ class Rows:
         if before is None:
             self.delete(table, seq)
         elif current is None:
-            self.insert(table, before)
+            self._bring_back(table, before)
         else:
             used = VOLATILE.get(table, frozenset()) - set(image.get("own", ()))
             self.update(table, seq, {**before, **{column: current[column] for column in used}})
         return None
+
+    def _change(self, table: str, before: Row, changes: Mapping[str, Any]) -> Row:
+        real = {column: value for column, value in changes.items() if before[column] != value}
+        if not real:
+            return before
+        self._connection.change_many(update_sql(table, tuple(real)), [{**real, "seq": before["seq"]}])
+        after = {**before, **real}
+        self._note(table, before["seq"], before, after)
+        return after
+
+    def _bring_back(self, table: str, row: Row) -> None:
+        """Under the number it had."""
+        self._connection.insert_all(table, COLUMNS[table], [row])
+        self._note(table, row["seq"], None, row)
 
     def _note(self, table: str, seq: int, before: Row | None, after: Row | None) -> None:
         image = {"table": table, "key": seq, "before": plain(before), "after": digest(table, after)}
@@ -91,7 +116,7 @@ class Rows:
         self._watcher(table, before, after)
 
 
-def insert_sql(table: str, columns: tuple[str, ...]) -> str:
+def insert_sql(table: str, columns: Sequence[str]) -> str:
     values = ", ".join(f":{column}" for column in columns)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values}) RETURNING seq"
 

@@ -55,14 +55,14 @@ class Scope:
             found += self.run(query, slots={**(slots or {}), "keys": names}, **bound, **params)
         return found
 
-    def change_each(self, query: str, keys: Iterable[Any], /, **params: Any) -> int:
-        """Rows changed by a statement with a `{keys}` slot."""
-        changed = 0
+    def change_each(
+        self, query: str, keys: Iterable[Any], /, *, slots: dict[str, str] | None = None, **params: Any
+    ) -> None:
+        """Run a statement with a `{keys}` slot, however many keys there are."""
         for chunk in _chunks(keys):
             names, bound = in_list(chunk)
-            sql = self._sql(query, {"keys": names})
-            changed += self.connection.change(sql, {"space_id": self.space_id, **bound, **params})
-        return changed
+            sql = self._sql(query, {**(slots or {}), "keys": names})
+            self.connection.change_many(sql, [{"space_id": self.space_id, **bound, **params}])
 
     def _sql(self, query: str, slots: dict[str, str] | None) -> str:
         sql = self._queries[query]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from queue import Empty, LifoQueue
+from types import NoneType
 from typing import Any, Literal
 
 import apsw
@@ -18,6 +19,7 @@ import apsw
 from mcp_memory.errors import Conflict, Invalid, MemoryServerError, Unavailable
 from mcp_memory.storage.database import Params, Row, Script
 from mcp_memory.storage.file_lock import FileLock
+from mcp_memory.storage.rows import insert_sql
 from mcp_memory.storage.sqlite_signals import SqliteBell, SqliteCandidacy
 from mcp_memory.storage.sqlite_vectors import SqliteVectors, load
 from mcp_memory.storage.sqlite_words import SqliteWords
@@ -33,6 +35,7 @@ LONGEST_LOG = 16_000
 """Pages, of 4 kB."""
 CHECKPOINT_PATIENCE_MS = 250
 _NOTHING: Params = {}
+_AS_THEY_ARE = (str, int, float, bytes, NoneType)
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -313,13 +316,16 @@ class SqliteConnection:
         values = ", ".join(f":{column}" for column in columns)
         self.change_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
 
+    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+        return [seq for (seq,) in self.raw.executemany(insert_sql(table, columns), map(_bound, rows))]
+
 
 def _bound(params: Params) -> dict[str, Any]:
     return {name: _stored(value) for name, value in params.items()}
 
 
 def _stored(value: Any) -> Any:
-    if isinstance(value, str | int | float | bytes | None):
+    if isinstance(value, _AS_THEY_ARE):
         return value
     if isinstance(value, datetime):
         return stored_time(value)

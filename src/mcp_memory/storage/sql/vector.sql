@@ -25,11 +25,13 @@ SELECT owner, count(*) AS count FROM vector WHERE model_id = :model_id GROUP BY 
 -- The stamp follows the journal, so that no two states of a text have the same, though a vector was made
 -- in between.
 INSERT INTO pending (owner, seq, space_id, stamp)
-SELECT :owner, :seq, :space_id, COALESCE(max(e.seq), 0) + 2 FROM event e WHERE e.space_id = :space_id
+SELECT :owner, o.seq, o.space_id,
+       (SELECT COALESCE(max(e.seq), 0) + 2 FROM event e WHERE e.space_id = :space_id)
+  FROM {table} o WHERE o.space_id = :space_id AND o.seq IN ({keys})
 ON CONFLICT (owner, seq) DO UPDATE SET stamp = excluded.stamp
 
 -- remove_pending --
-DELETE FROM pending WHERE owner = :owner AND seq = :seq
+DELETE FROM pending WHERE owner = :owner AND seq IN ({keys})
 
 -- settle_pending --
 -- Only if the text is still the one that was embedded.
