@@ -10,15 +10,14 @@ from typing import Any
 from mcp_memory.engine.context import Topic, checked_text
 from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import EVERY_SPACE, Rights, Token
-from mcp_memory.storage.access import Answered
+from mcp_memory.storage.access import CARRIED_OUT, UNDER_WAY, Answered, Claim
+
+__all__ = ["CARRIED_OUT", "Access", "Answered", "Claim", "digest", "may_enter"]
 
 PREFIX = "mcpm_"
 """Before every secret, so that one that leaked is recognised as one."""
 
 KEY_LENGTH = 200
-UNDER_WAY = 0
-"""The status of a request that is not answered yet."""
-
 ABANDONED = timedelta(minutes=1)
 """After which a request that was never answered may be made again: whoever worked on it is gone."""
 
@@ -65,10 +64,12 @@ class Access(Topic):
     def any_tokens(self) -> bool:
         return bool(self.tokens())
 
-    def claim(self, key: str, request: str) -> Answered | None:
-        """What the request with this idempotency key was answered; None: it is new, and now the caller's.
+    def claim(self, key: str, request: str) -> Claim | Answered:
+        """The right to do a request with an idempotency key, or what became of it when it was done before.
 
-        Who gets None must `answer` or `release` the key. `request` is a digest of what is asked for.
+        Who gets a claim acts with `Engine.once`, and must `answer` or `release` it. What is done with it is
+        done once: the journaled change and the note that it was made are one transaction. `request` is a
+        digest of what is asked for.
         """
         checked_text(key, "the idempotency key", most=KEY_LENGTH)
         with self._context.noting() as tx:
@@ -76,21 +77,25 @@ class Access(Topic):
             if found is not None and found.request != request:
                 raise Invalid("this idempotency key was used for another request: take a new one")
             if found is None or _abandoned(found, tx.at):
-                tx.access.put_answered(key, Answered(request, UNDER_WAY, {}))
-                return None
+                claim = Claim(key, request, self._context.new_id())
+                tx.access.put_claim(claim)
+                return claim
         if found.status == UNDER_WAY:
             raise Conflict("a request with this idempotency key is being worked on: ask again in a moment")
         return found
 
-    def answer(self, key: str, request: str, status: int, body: Any) -> None:
+    def answer(self, claim: Claim, status: int, body: Any) -> None:
         """Keep what a request was answered, for whoever repeats it."""
-        with self._context.writing() as tx:
-            tx.access.put_answered(key, Answered(request, status, body))
-
-    def release(self, key: str) -> None:
-        """The request failed: it may be made again."""
         with self._context.noting() as tx:
-            tx.access.remove_answered(key)
+            if tx.access.held(claim):
+                tx.access.put_answered(claim.key, Answered(claim.request, status, body))
+
+    def release(self, claim: Claim) -> None:
+        """The request failed: it may be made again, unless it was done before it failed."""
+        with self._context.noting() as tx:
+            found = tx.access.held(claim)
+            if found is not None and found.status == UNDER_WAY:
+                tx.access.remove_answered(claim.key)
 
 
 def may_enter(token: Token, space: str) -> bool:

@@ -1,8 +1,8 @@
 """What every use case works with: the store, the model, the clock, and on whose behalf."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
+from mcp_memory.storage.access import Claim
 from mcp_memory.text.topics import DEFAULT_THRESHOLD, THRESHOLDS
 
 
@@ -64,6 +65,8 @@ class Context:
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
     """Shared with Anthropic's memory server, when asked for."""
+    claim: Claim | None = None
+    """The repeatable request that is being done."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
 
@@ -86,9 +89,13 @@ class Context:
     def reading(self) -> AbstractContextManager[Transaction]:
         return self.store.read(self.caller.space, self.clock())
 
-    def writing(self, act: str | None = None) -> AbstractContextManager[Transaction]:
+    @contextmanager
+    def writing(self, act: str | None = None) -> Iterator[Transaction]:
         """Change what is known. Work that takes several transactions is one change if it names its `act`."""
-        return self.store.write(self.caller, self.clock(), act or self.new_id())
+        with self.store.write(self.caller, self.clock(), act or self.new_id()) as tx:
+            yield tx
+            if self.claim is not None and tx.journal.has_events:
+                tx.access.carry_out(self.claim, tx.act)
 
     def noting(self) -> AbstractContextManager[Transaction]:
         """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""

@@ -25,6 +25,7 @@ from mcp_memory.engine.tidying import Tidying
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.engine.upkeep import Upkeep
 from mcp_memory.model import Caller
+from mcp_memory.storage.access import Claim
 
 
 class Engine:
@@ -36,6 +37,10 @@ class Engine:
     def acting_for(self, caller: Caller) -> "Engine":
         """The same engine, in the caller's space and name."""
         return self if caller == self._context.caller else Engine(replace(self._context, caller=caller))
+
+    def once(self, claim: Claim) -> "Engine":
+        """The same engine for one change, which is made only as long as the claim on it holds."""
+        return Engine(replace(self._context, claim=claim))
 
     @property
     def caller(self) -> Caller:

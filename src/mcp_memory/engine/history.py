@@ -120,6 +120,11 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.after(seq, limit)
 
+    def events_of(self, act: str) -> list[Event]:
+        """What one change consisted of, in order."""
+        with self._context.reading() as tx:
+            return tx.journal.of_act(act)
+
     def touched(self, after: int) -> Touched:
         """What the events after this one amount to, for whoever shows what is remembered."""
         last, names, memories, told = after, dict[str, None](), dict[str, None](), False

@@ -4,14 +4,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from mcp_memory.errors import Conflict
 from mcp_memory.model import Rights, Token
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
 
+UNDER_WAY = 0
+"""The status of a request that nothing has come of yet."""
+
+CARRIED_OUT = 1
+"""The status of a request that was done, but whose answer is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right of one worker to do the request with an idempotency key."""
+
+    key: str
+    request: str
+    id: str
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a request with an idempotency key was answered."""
+    """What became of a request with an idempotency key."""
 
     request: str
     """A digest of the request; another one under the same key is a mistake."""
@@ -44,6 +60,25 @@ class Access:
     def answered(self, key: str) -> Answered | None:
         row = self._scope.first("answered_by_key", key=key)
         return Answered(row["request"], row["status"], row["body"], row["at"]) if row else None
+
+    def put_claim(self, claim: Claim) -> None:
+        """In place of one that was given up."""
+        self.put_answered(claim.key, Answered(claim.request, UNDER_WAY, {"claim": claim.id}))
+
+    def carry_out(self, claim: Claim, act: str) -> None:
+        """Keep in the act's own transaction that it did the request. Nobody else must have done it."""
+        found = self.held(claim)
+        if found is None or found.status != UNDER_WAY:
+            raise Conflict("a request with this idempotency key was done meanwhile: ask again for its answer")
+        done = {"claim": claim.id, "act": act}
+        self.put_answered(claim.key, Answered(claim.request, CARRIED_OUT, done))
+
+    def held(self, claim: Claim) -> Answered | None:
+        """What the key has, if it is still this claim's and not answered."""
+        found = self.answered(claim.key)
+        if found is None or found.status not in (UNDER_WAY, CARRIED_OUT) or found.body["claim"] != claim.id:
+            return None
+        return found
 
     def put_answered(self, key: str, answered: Answered) -> None:
         """In place of what was kept for the key before."""

@@ -73,6 +73,10 @@ class Journal:
         images, self._scope.rows.images = self._scope.rows.images, []
         self._entries.append(_Entry(name, subject, payload, images))
 
+    @property
+    def has_events(self) -> bool:
+        return bool(self._entries)
+
     def write(self) -> None:
         if self._scope.rows.images:
             if not self._entries:
@@ -101,6 +105,9 @@ class Journal:
 
     def about(self, subject: str) -> list[Event]:
         return _events(self._scope.run("events_about", subject=subject))
+
+    def of_act(self, act: str) -> list[Event]:
+        return _events(self._scope.run("events_of_act", act=act))
 
     def last_seq(self) -> int:
         [row] = self._scope.run("last_event")

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
+from mcp_memory.engine.access import CARRIED_OUT, Claim
 from mcp_memory.errors import Stale
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.problems import documented
@@ -69,6 +70,8 @@ class Paging(BaseModel):
 
 Part = Annotated[Paging, Query()]
 
+REPLAYED = {"Idempotent-Replayed": "true"}
+
 _ETAG = re.compile(r'"(\d{1,18})"')
 
 
@@ -106,33 +109,61 @@ class Made:
         return {"Location": self.location, **({"ETag": self.etag} if self.etag else {})}
 
 
+class DoneBefore(Shape):
+    """The same request was done before, and its answer was lost."""
+
+    detail: str = (
+        "This was done before and is not done again; its answer was lost. It made what is at Location."
+    )
+    change_id: str = Field(description="What undo takes.")
+
+
+DONE_BEFORE: dict[int | str, dict[str, Any]] = {
+    303: {"model": DoneBefore, "description": "It was done before, and its answer was lost"}
+}
+"""What a create also answers that may be asked for twice."""
+
+
 class Once:
     """Does a create once for each idempotency key, and answers a repeated one as the first."""
 
     def __init__(self, engine: Engine, key: str | None, request: str) -> None:
-        self._access = engine.access
+        self._engine = engine
         self._key = key
         self._request = request
 
-    def __call__(self, create: Callable[[], Made]) -> JSONResponse:
+    def __call__(self, create: Callable[[Engine], Made], *, event: str, place: str) -> JSONResponse:
+        """`event` is how the name of the event begins that tells of it, `place` where its `{id}` is then."""
         if self._key is None:
-            made = create()
-            return JSONResponse(made.shape.model_dump(mode="json"), made.status, made.headers)
-        known = self._access.claim(self._key, self._request)
-        if known is not None:
-            headers = {**known.body["headers"], "Idempotent-Replayed": "true"}
-            return JSONResponse(known.body["body"], known.status, headers)
-        return self._first(self._key, create)
+            return _answered(create(self._engine))
+        known = self._engine.access.claim(self._key, self._request)
+        if isinstance(known, Claim):
+            return self._first(known, create)
+        if known.status == CARRIED_OUT:
+            return self._pointer(known.body["act"], event, place)
+        headers = {**known.body["headers"], **REPLAYED}
+        return JSONResponse(known.body["body"], known.status, headers)
 
-    def _first(self, key: str, create: Callable[[], Made]) -> JSONResponse:
+    def _first(self, claim: Claim, create: Callable[[Engine], Made]) -> JSONResponse:
+        access = self._engine.access
         try:
-            made = create()
+            made = create(self._engine.once(claim))
+            body = made.shape.model_dump(mode="json")
         except BaseException:
-            self._access.release(key)
+            access.release(claim)
             raise
-        body = made.shape.model_dump(mode="json")
-        self._access.answer(key, self._request, made.status, {"headers": made.headers, "body": body})
-        return JSONResponse(body, made.status, made.headers)
+        access.answer(claim, made.status, {"headers": made.headers, "body": body})
+        return _answered(made)
+
+    def _pointer(self, act: str, event: str, place: str) -> JSONResponse:
+        """The server stopped before it could keep what it answered."""
+        about = [one.subject for one in self._engine.history.events_of(act) if one.name.startswith(event)]
+        headers = {"Location": place.format(id=about[0]), **REPLAYED} if about else REPLAYED
+        return JSONResponse(DoneBefore(change_id=act).model_dump(), 303, headers)
+
+
+def _answered(made: Made) -> JSONResponse:
+    return JSONResponse(made.shape.model_dump(mode="json"), made.status, made.headers)
 
 
 async def once(

@@ -10,12 +10,14 @@ from pydantic import Field
 from starlette.requests import Request
 
 from mcp_memory import model
+from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import MOST_DEPTH, WalkedNode
 from mcp_memory.errors import NotFound, Stale
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import (
     ANYWHERE,
+    DONE_BEFORE,
     Acting,
     Id,
     IfMatch,
@@ -135,12 +137,14 @@ class GoneEntity(Shape):
 
 
 @router.post(
-    "", status_code=201, responses={200: {"model": EntityInFull, "description": "It was there already"}}
+    "",
+    status_code=201,
+    responses={200: {"model": EntityInFull, "description": "It was there already"}, **DONE_BEFORE},
 )
-def create_entity(new: EntityToHave, engine: Acting, once: OnlyOnce) -> EntityInFull:
+def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
     """Have an entity there, merged with what was known of it."""
 
-    def create() -> Made:
+    def create(engine: Engine) -> Made:
         made = engine.graph.create_entity(
             NewEntity(
                 name=new.name,
@@ -155,7 +159,7 @@ def create_entity(new: EntityToHave, engine: Acting, once: OnlyOnce) -> EntityIn
         entity = made.node.entity
         return Made(_in_full(graph), f"{PATH}/{entity.id}", made.new, _etag(entity))
 
-    return once(create)  # type: ignore[return-value]
+    return once(create, event="entity_", place=PATH + "/{id}")  # type: ignore[return-value]
 
 
 @router.get("")

@@ -15,7 +15,17 @@ from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import Described, Stored
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, IfMatch, Made, Names, OnlyOnce, Paging
+from mcp_memory.server.rest.asking import (
+    ANYWHERE,
+    DONE_BEFORE,
+    Acting,
+    Id,
+    IfMatch,
+    Made,
+    Names,
+    OnlyOnce,
+    Paging,
+)
 from mcp_memory.server.rest.asking import expected_version as version_in
 from mcp_memory.server.rest.shapes import Done, Flag, Memory, MemoryPage, Moment, Page, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
@@ -178,11 +188,19 @@ class Gone(Done):
 @router.post(
     "",
     status_code=201,
-    responses={200: {"model": KeptMemory, "description": "It was there already"}, **documented(409)},
+    responses={
+        200: {"model": KeptMemory, "description": "It was there already"},
+        **DONE_BEFORE,
+        **documented(409),
+    },
 )
-def create_memory(new: MemoryToKeep, engine: Acting, once: OnlyOnce) -> KeptMemory:
+def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
     """Keep a memory. One that says the same as another becomes part of it."""
-    return once(lambda: _made(engine, engine.memories.remember(new.draft())))  # type: ignore[return-value]
+
+    def create(engine: Engine) -> Made:
+        return _made(engine, engine.memories.remember(new.draft()))
+
+    return once(create, event="memory_", place=PATH + "/{id}")  # type: ignore[return-value]
 
 
 @router.get("", responses=documented(404))

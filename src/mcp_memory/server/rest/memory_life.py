@@ -10,9 +10,10 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from mcp_memory import model
+from mcp_memory.engine import Engine
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce
+from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce
 from mcp_memory.server.rest.memories import PATH, shown
 from mcp_memory.server.rest.shapes import Event, Memory, Shape, Share
 from mcp_memory.server.rest.shapes import Id as ShownId
@@ -153,12 +154,12 @@ def list_associations(id: Id, engine: Acting) -> Associations:
     return Associations(items=[Association.of(one) for one in engine.memories.associations_of(str(id))])
 
 
-@router.post("/{id:uuid}/associations", status_code=201)
-def associate_memory(id: Id, new: NewAssociation, engine: Acting, once: OnlyOnce) -> Association:
+@router.post("/{id:uuid}/associations", status_code=201, responses=DONE_BEFORE)
+def associate_memory(id: Id, new: NewAssociation, once: OnlyOnce) -> Association:
     """Connect a memory with another; a connection that is there takes the new weight."""
 
-    def create() -> Made:
+    def create(engine: Engine) -> Made:
         made = engine.memories.associate(str(id), str(new.target_id), new.association_type, new.weight)
         return Made(Association.of(made), f"{PATH}/{id}/associations")
 
-    return once(create)  # type: ignore[return-value]
+    return once(create, event="memory_associated", place=PATH + "/{id}/associations")  # type: ignore[return-value]

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
 
+from mcp_memory.engine import Engine
 from mcp_memory.engine.reflections import Targeted
 from mcp_memory.model import ReflectionTarget
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.shapes import Id as ShownId
 from mcp_memory.server.rest.shapes import Page, Shape, Text
 
@@ -76,11 +77,11 @@ class GoneReflection(Shape):
     id: ShownId
 
 
-@router.post("", status_code=201, responses=documented(404))
-def add_reflection(new: NewReflection, engine: Acting, once: OnlyOnce) -> Reflection:
+@router.post("", status_code=201, responses={**DONE_BEFORE, **documented(404)})
+def add_reflection(new: NewReflection, once: OnlyOnce) -> Reflection:
     """Keep a reflection."""
 
-    def create() -> Made:
+    def create(engine: Engine) -> Made:
         made = engine.reflections.add(
             new.target_type,
             new.content,
@@ -91,7 +92,7 @@ def add_reflection(new: NewReflection, engine: Acting, once: OnlyOnce) -> Reflec
         [targeted] = engine.reflections.targeted([made])
         return Made(Reflection.of(targeted), f"{PATH}/{made.id}")
 
-    return once(create)  # type: ignore[return-value]
+    return once(create, event="reflection_", place=PATH + "/{id}")  # type: ignore[return-value]
 
 
 @router.get("")

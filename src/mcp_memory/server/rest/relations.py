@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
 
+from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewRelation
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share, Text
 
 PATH = "/api/relations"
@@ -40,11 +41,15 @@ class Ended(Shape):
     already: bool = Field(description="It had ended before.")
 
 
-@router.post("", status_code=201, responses={200: {"model": Relation, "description": "It was there already"}})
-def create_relation(new: RelationToBegin, engine: Acting, once: OnlyOnce) -> Relation:
+@router.post(
+    "",
+    status_code=201,
+    responses={200: {"model": Relation, "description": "It was there already"}, **DONE_BEFORE},
+)
+def create_relation(new: RelationToBegin, once: OnlyOnce) -> Relation:
     """Connect two entities; one that is only mentioned is made with type `unknown`."""
 
-    def create() -> Made:
+    def create(engine: Engine) -> Made:
         [outcome] = engine.graph.create_relations(
             [
                 NewRelation(
@@ -62,7 +67,7 @@ def create_relation(new: RelationToBegin, engine: Acting, once: OnlyOnce) -> Rel
             raise NotFound(f"Entity not found: {outcome.missing}")
         return Made(Relation.of(outcome.relation), f"{PATH}/{outcome.relation.id}", new=not outcome.existed)
 
-    return once(create)  # type: ignore[return-value]
+    return once(create, event="relation_", place=PATH + "/{id}")  # type: ignore[return-value]
 
 
 @router.get("", responses=documented(404))
