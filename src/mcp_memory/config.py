@@ -17,6 +17,7 @@ from typing import Any
 import platformdirs
 
 from mcp_memory.errors import Invalid
+from mcp_memory.model import checked_space
 
 PREFIX = "MCP_MEMORY_"
 TOOL_SETS = ("graph", "memory", "agent", "anthropic")
@@ -103,6 +104,12 @@ class Config:
     max_query_length: int = _setting(500, "Characters in one query.", low=1)
     max_content_bytes: int = _setting(50_000, "Bytes in one memory.", low=1)
     trash_days: float = _setting(30.0, "Days during which a change can be undone.", low=0, high=MOST_DAYS)
+    journal_days: float = _setting(
+        365.0,
+        "Days that it is known who changed what and when; at least those during which it can be undone.",
+        low=0,
+        high=MOST_DAYS,
+    )
     search_log_days: float = _setting(
         90.0, "Days that searches are remembered, for the ranking to learn from.", low=0, high=MOST_DAYS
     )
@@ -332,8 +339,10 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 def _check(config: Config) -> None:
-    if not config.space.strip():
-        raise Invalid("SPACE must not be empty: leave it out to work in the default space")
+    try:
+        checked_space(config.space)
+    except Invalid as error:
+        raise Invalid(f"SPACE cannot be {config.space!r}: {error}") from None
     for name in config.tool_sets:
         if name not in TOOL_SETS:
             raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)}")

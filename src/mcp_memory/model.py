@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from mcp_memory.errors import Invalid
+
 DEFAULT_SPACE = "default"
+
+EVERY_SPACE = "*"
+"""In a token's spaces: all of them."""
+
+SPACE_LENGTH = 100
+"""Characters in the name of a space: it is sent with every request, and shown."""
 
 UNKNOWN_TYPE = "unknown"
 """The type of an entity that was only mentioned: creating the same name with a real type fills it in."""
@@ -63,10 +71,20 @@ class Caller:
     client: str = ""
 
 
-Rights = Literal["read", "write"]
+def checked_space(name: str) -> str:
+    """The name, if a space can have it: one that every header, terminal and list can show."""
+    if not 1 <= len(name) <= SPACE_LENGTH:
+        raise Invalid(f"the name of a space has 1 to {SPACE_LENGTH} characters, not {len(name):,}")
+    if not name.isprintable() or name != name.strip():
+        raise Invalid(
+            f"the name of a space has no control characters, and no blank at either end: not {name!r}"
+        )
+    if name == EVERY_SPACE:
+        raise Invalid(f"{EVERY_SPACE} stands for every space: give one a name of its own")
+    return name
 
-EVERY_SPACE = "*"
-"""In a token's spaces: all of them."""
+
+Rights = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ def _tuning(config: Config) -> Tuning:
         min_similarity=config.search_min_similarity,
         keyword_weight=config.hybrid_keyword_weight,
         trash=timedelta(days=config.trash_days),
+        journal=timedelta(days=config.journal_days),
         search_log_age=timedelta(days=config.search_log_days),
         search_log_size=config.search_log_size,
         author=config.reflection_author,

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_memory.engine.context import Topic, checked_text
 from mcp_memory.errors import Conflict, Invalid, NotFound
-from mcp_memory.model import EVERY_SPACE, Rights, Token
+from mcp_memory.model import EVERY_SPACE, Rights, Token, checked_space
 from mcp_memory.storage.access import CARRIED_OUT, UNDER_WAY, Answered, Claim
 
 __all__ = ["CARRIED_OUT", "Access", "Answered", "Claim", "digest", "may_enter"]
@@ -31,6 +31,9 @@ class Access(Topic):
         """A new token and its secret, which is shown once and kept nowhere. No spaces: the caller's own."""
         if not _NAME.fullmatch(name):
             raise Invalid("a token's name has 1 to 64 letters, digits, dots, dashes or underscores")
+        for space in spaces:
+            if space != EVERY_SPACE:
+                checked_space(space)
         secret = PREFIX + secrets.token_urlsafe(32)
         with self._context.writing() as tx:
             if any(token.name == name for token in tx.access.tokens()):

@@ -24,7 +24,7 @@ from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.tidying import Tidying
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.engine.upkeep import Upkeep
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, checked_space
 from mcp_memory.storage.access import Claim
 
 
@@ -32,6 +32,7 @@ class Engine:
     """All use cases, on behalf of one caller. Safe to share between threads."""
 
     def __init__(self, context: Context) -> None:
+        checked_space(context.caller.space)
         self._context = context
 
     def acting_for(self, caller: Caller) -> "Engine":

@@ -163,7 +163,7 @@ class Guard:
             raise _too_large(self._policy.body_limit)
 
     def _visitor(self, scope: Scope, headers: Headers) -> Visitor:
-        asked = headers.get(SPACE_HEADER, "")
+        asked = _in_unicode(headers.get(SPACE_HEADER, ""))
         secret = _bearer(headers)
         if secret and self._policy.api_token and _equal(secret, self._policy.api_token):
             return Visitor(Caller(asked or self._policy.space, "api-token"))
@@ -222,6 +222,14 @@ class Rates:
 def _bearer(headers: Headers) -> str:
     kind, _, secret = headers.get("authorization", "").partition(" ")
     return secret.strip() if kind.lower() == "bearer" else ""
+
+
+def _in_unicode(value: str) -> str:
+    """What a header says: clients send UTF-8, though the rules of old say Latin-1."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def _name(host: str) -> str:

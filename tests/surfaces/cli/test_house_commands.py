@@ -8,6 +8,8 @@ from typing import Any
 import apsw
 import pytest
 
+from mcp_memory import wiring
+from mcp_memory.config import load
 from tests.surfaces.cli.shell import Shell
 
 
@@ -33,6 +35,16 @@ def test_settings_are_shown_with_their_source_and_without_secrets(shell: Shell) 
         "help": "How much is logged, to standard error.",
     }  # fmt: skip
     assert "secret" not in str(told)
+
+
+def test_the_journal_is_kept_as_long_as_the_setting_says(shell: Shell) -> None:
+    environment = {"TRASH_DAYS": "0", "JOURNAL_DAYS": "0"}
+    shell.run("entities", "create", "Ana")
+    assert shell.json("history")
+    engine = wiring.build(load(environ={**shell.environment, **environment}))
+    engine.history.age_journal()
+    engine.close()
+    assert shell.json("history") == []
 
 
 def test_info_says_where_what_and_how(shell: Shell) -> None:
