@@ -32,7 +32,6 @@ from mcp_memory.storage import Store
 from mcp_memory.storage.copying import copy
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.deriving import words_of
-from mcp_memory.storage.rows import insert_sql
 from mcp_memory.storage.schema import COLUMNS
 
 Vectors = npt.NDArray[np.float32]
@@ -176,20 +175,16 @@ def fill(store: Store, corpus: Corpus) -> None:
             {"dimensions": DIMENSIONS, "at": NOW},
         )
     for start in range(0, len(corpus.vectors), BATCH):
-        rows = [row(number, corpus) for number in range(start, min(start + BATCH, len(corpus.vectors)))]
+        rows = [memory(number, corpus) for number in range(start, min(start + BATCH, len(corpus.vectors)))]
         with database.write(durable=False) as connection:
-            connection.change_many(
-                insert_sql("memory", COLUMNS["memory"]).removesuffix(" RETURNING seq"), rows
-            )
-            database.words.put(
-                connection, "memory", [words for r in rows if (words := words_of("memory", r))]
-            )
-            database.vectors.put(
-                connection, 1, "memory", [(r["seq"], 1, corpus.vectors[r["seq"] - 1].tobytes()) for r in rows]
-            )
+            connection.insert_all("memory", COLUMNS["memory"], rows)
+            words = [found for row in rows if (found := words_of("memory", row))]
+            database.words.put(connection, "memory", words, new=True)
+            vectors = [(row["seq"], 1, corpus.vectors[row["seq"] - 1].tobytes()) for row in rows]
+            database.vectors.put(connection, 1, "memory", vectors)
 
 
-def row(number: int, corpus: Corpus) -> dict[str, Any]:
+def memory(number: int, corpus: Corpus) -> dict[str, Any]:
     text = f"{corpus.texts[number]} {number}"
     given = {
         "seq": number + 1, "space_id": 1, "id": str(number), "content": text,

@@ -14,7 +14,7 @@ from mcp_memory.storage.deriving import words_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.store import Store
 
-BATCH = 500
+BATCH = 2_000
 """Rows copied between two commits."""
 
 Progress = Callable[[str, int, int], None]
@@ -91,8 +91,9 @@ def copy(source: Store, target: Store, progress: Progress = lambda what, done, t
     _mark(target)
     with source.database.read() as original:
         counts = {table.name: _count(original, table) for table in TABLES}
-        for table in TABLES:
-            _Copying(original, target.database, table, counts[table.name], progress).run()
+        with target.database.words.loading(target.database):
+            for table in TABLES:
+                _Copying(original, target.database, table, counts[table.name], progress).run()
         _copy_numbers(source.database, original, target.database)
         for table in TABLES:
             _check(original, target.database, table, counts[table.name], progress)
@@ -144,7 +145,7 @@ class _Copying:
         for owner in get_args(Owner):
             if owner == self.table.name:
                 words = [found for row in rows if (found := words_of(owner, row))]
-                self.target.words.put(connection, owner, words)
+                self.target.words.put(connection, owner, words, new=True)
 
     def _put_vectors(self, connection: Connection, rows: list[Row]) -> None:
         parts: dict[tuple[int, Owner], list[tuple[int, int, bytes]]] = {}

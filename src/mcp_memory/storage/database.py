@@ -77,6 +77,9 @@ class Words(Protocol):
         In a large space, those that hold only common ones among the terms may be left out.
         """
 
+    def loading(self, database: "Database") -> AbstractContextManager[None]:
+        """Around the putting of very many rows, while nobody searches: what can be done at the end, is."""
+
     def tend(self, database: "Database") -> Iterator[str]:
         """Learn what makes searches fast in spaces that have grown, in small steps, saying what each did."""
 

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import get_args
 
 from mcp_memory.model import Owner
 from mcp_memory.storage import telling_words
@@ -20,6 +22,9 @@ COMMON = 0.001
 
 SAMPLE = 50_000
 """Rows from which it is told which words are common."""
+
+LIST_KB = 65_536
+"""How long the list of rows not filed yet may get while very many are put."""
 
 GROWTH = 1.25
 """How much a space may grow, or shrink, before its common words are counted again."""
@@ -83,6 +88,17 @@ class PostgresWords:
             },
         )
         return [(row["seq"], row["score"]) for row in found]
+
+    @contextmanager
+    def loading(self, database: Database) -> Iterator[None]:
+        # New rows go to a list, from which they are filed in large lots; but a search reads all of the list.
+        # If the process dies in between, the next one to load, or a vacuum, files what is left of it.
+        _change_indexes(database, f"SET (fastupdate = on, gin_pending_list_limit = {LIST_KB})")
+        yield
+        _change_indexes(database, "RESET (gin_pending_list_limit)", "SET (fastupdate = off)")
+        with database.write() as connection:
+            for owner in get_args(Owner):
+                connection.run(f"SELECT gin_clean_pending_list('{owner}_words_lexemes')")
 
     def tend(self, database: Database) -> Iterator[str]:
         with database.read() as connection:
@@ -162,6 +178,13 @@ def _space(space_id: int) -> str:
 
 def _quoted(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _change_indexes(database: Database, *changes: str) -> None:
+    with database.write() as connection:
+        for owner in get_args(Owner):
+            for change in changes:
+                connection.change(f"ALTER INDEX {owner}_words_lexemes {change}")
 
 
 def _token_count(row: WordRow) -> int:

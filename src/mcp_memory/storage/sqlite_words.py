@@ -6,6 +6,7 @@ the rest of the file. A space's index begins to exist with its first row.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from mcp_memory.model import Owner
@@ -61,6 +62,9 @@ class SqliteWords:
         if len(passing) < limit and len(best) == REACH * limit:
             passing = connection.run(_all(matches, owner, allowed), params)
         return [(row["seq"], row["score"]) for row in passing[:limit]]
+
+    def loading(self, database: Database) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def tend(self, database: Database) -> Iterator[str]:
         """Nothing to learn: FTS5 counts the rows that hold a word without reading them."""
