@@ -342,7 +342,7 @@ def _check(config: Config) -> None:
     try:
         checked_space(config.space)
     except Invalid as error:
-        raise Invalid(f"SPACE cannot be {config.space!r}: {error}") from None
+        raise Invalid(f"SPACE: {error}") from None
     for name in config.tool_sets:
         if name not in TOOL_SETS:
             raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)}")

@@ -7,6 +7,7 @@ MemoryServerError
 │   └── Stale     the thing changed since the caller read it
 ├── Forbidden     the caller may not do this here
 └── Unavailable   the database or the model cannot be reached; trying again may help
+    └── Unequipped  there is no model that this needs; its owner must see to that first
 
 Anything else that escapes is a bug. It is logged with its traceback, and the
 caller is told only that the server failed.
@@ -45,3 +46,8 @@ class Forbidden(MemoryServerError):
 class Unavailable(MemoryServerError):
     code = "unavailable"
     retryable = True
+
+
+class Unequipped(Unavailable):
+    code = "unequipped"
+    retryable = False

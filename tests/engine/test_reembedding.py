@@ -13,6 +13,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
+from mcp_memory.storage import postgres_vectors, sqlite_vector_index
 from tests.conftest import EngineMaker
 from tests.fakes import HashEmbedder
 
@@ -153,6 +154,20 @@ def test_progress_is_told(stocked: Engine, make_engine: EngineMaker, newer: Hash
     make_engine(model=newer).reembedding.run(lambda made, total: told.append((made, total)))
     assert told[-1] == (82, 82)
     assert [total for _, total in told] == [82] * len(told)
+
+
+def test_many_vectors_serve_with_their_index_at_once(
+    stocked: Engine, make_engine: EngineMaker, newer: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as few:
+        for module in (postgres_vectors, sqlite_vector_index):
+            few.setattr(module, "INDEX_FROM", 30)
+        steps: list[str] = []
+        engine = make_engine(model=newer)
+        engine.reembedding.run(ignore, steps.append)
+        assert steps
+        assert engine.chores.tend_index(lambda: True) == [], "nothing is left to do"
+    engine.chores.tend_index(lambda: True)  # a database that other tests use shall have no index
 
 
 def test_the_plan_says_what_would_be_done(

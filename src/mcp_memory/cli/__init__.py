@@ -60,7 +60,7 @@ COMMANDS = {
 log = logging.getLogger(__name__)
 
 
-EXIT_CODES = {"invalid": 2, "unavailable": 3}
+EXIT_CODES = {"invalid": 2, "unavailable": 3, "unequipped": 3}
 """By the code of the error; 1 for any other."""
 
 

@@ -28,7 +28,9 @@ def reembed(session: Session, dry_run: bool, as_json: bool) -> None:
         say(f"{counted(plan.remaining, 'vector')} to be made by {plan.model}{by}.")
         return
     with Bar("things") as bar:
-        done = reembedding.run(lambda made, total: bar.file("embedding", made, total))
+        done = reembedding.run(
+            lambda made, total: bar.file("embedding", made, total), lambda step: bar.file(step, 1, 1)
+        )
     if as_json:
         print_json(done)
     else:

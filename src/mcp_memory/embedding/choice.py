@@ -36,7 +36,9 @@ def open_embedder(
 
             return open_remote(model, dimensions, base_url or OPENAI, api_key)
         case "none":
-            return NoModel("EMBEDDING_PROVIDER is none: memories are found by their words only")
+            return NoModel(
+                "EMBEDDING_PROVIDER is none: memories are found by their words only; set it to local for more"
+            )
     raise Invalid(f"there is no embedding provider {provider!r}: choose one of {', '.join(PROVIDERS)}")
 
 

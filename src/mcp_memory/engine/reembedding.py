@@ -7,13 +7,19 @@ from itertools import groupby
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.indexing import BATCH, Indexing, texts_for
-from mcp_memory.errors import Unavailable
+from mcp_memory.errors import Unequipped
 from mcp_memory.model import Caller, EmbeddingModel, Pending
 from mcp_memory.storage.indexes import PendingAnywhere
 from mcp_memory.text.snapshot import BUDGET
 
 Progress = Callable[[int, int], None]
 """Told how many vectors are made, and how many there will be."""
+
+Tell = Callable[[str], None]
+"""Told of each step in which the index of the vectors is brought up to their number."""
+
+
+def _unheard(_: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,23 +55,32 @@ class Reembedding(Topic):
             remaining=remaining,
         )
 
-    def run(self, progress: Progress) -> Reembedded:
-        """Make every vector that the model at hand lacks, in all spaces, then let it serve.
+    def run(self, progress: Progress, tell: Tell = _unheard) -> Reembedded:
+        """Make every vector that the model at hand lacks, in all spaces, then let it serve, with its index.
 
         What was made stays when this breaks off, and the next run goes on from there.
         """
         embedder = self._embedder()
         embedder.embed(["ready?"], "passage")  # a model that cannot run must not become a half-built one
         serving = Indexing(self._context).model()
-        if serving is not None:
-            return Reembedded(serving.name, self._complete(serving, progress))
+        if serving is None:
+            model, made = self._replace(embedder, progress)
+        else:
+            model, made = serving, self._complete(serving, progress)
+        database = self._context.store.database
+        for step in database.vectors.tend(database, model.id, model.dimensions):
+            tell(step)
+        return Reembedded(model.name, made)
+
+    def _replace(self, embedder: Embedder, progress: Progress) -> tuple[EmbeddingModel, int]:
+        """Another model takes over, with all vectors that there shall be."""
         model = self._begin(embedder)
         made, total = 0, self._missing(model)
         while missing := self._next(model):
             made += self._make(embedder, model, missing)
             progress(made, max(total, made))
         self._finish(model)
-        return Reembedded(model.name, made)
+        return model, made
 
     def _complete(self, serving: EmbeddingModel, progress: Progress) -> int:
         """The model stays; what it lacks is made."""
@@ -79,7 +94,7 @@ class Reembedding(Topic):
 
     def _embedder(self) -> Embedder:
         if isinstance(self._context.embedder, NoModel):
-            raise Unavailable(self._context.embedder.reason)
+            raise Unequipped(self._context.embedder.reason)
         return self._context.embedder
 
     def _begin(self, embedder: Embedder) -> EmbeddingModel:

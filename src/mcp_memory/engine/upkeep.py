@@ -25,7 +25,7 @@ from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
-from mcp_memory.errors import Unavailable
+from mcp_memory.errors import Unavailable, Unequipped
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.storage import Transaction
 from mcp_memory.text.sameness import Calibration
@@ -196,7 +196,7 @@ class Upkeep(Topic):
         indexing, embedder = Indexing(self._context), self._context.embedder
         model = indexing.model()
         if model is None or isinstance(embedder, NoModel):
-            raise Unavailable(f"memories cannot be compared by meaning: {indexing.why_no_vectors()}")
+            raise Unequipped(f"memories cannot be compared by meaning: {indexing.why_no_vectors()}")
         with self._context.reading() as tx:
             waiting = tx.indexes.count_pending()
         made = 0

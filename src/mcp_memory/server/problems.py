@@ -29,6 +29,8 @@ STATUSES: Mapping[str, int] = {
     "stale": 412,
     "forbidden": 403,
     "unavailable": 503,
+    # Nothing is wrong for the moment: as it is set up, this server cannot do it.
+    "unequipped": 409,
 }
 """What each code of `mcp_memory.errors` is over HTTP."""
 

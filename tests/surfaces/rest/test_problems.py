@@ -12,7 +12,16 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from mcp_memory.errors import Conflict, Forbidden, Invalid, MemoryServerError, NotFound, Stale, Unavailable
+from mcp_memory.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    MemoryServerError,
+    NotFound,
+    Stale,
+    Unavailable,
+    Unequipped,
+)
 from mcp_memory.server import problems
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import running
@@ -92,6 +101,7 @@ def test_each_kind_of_failure_has_its_status() -> None:
         "stale": (Stale("no"), 412),
         "forbidden": (Forbidden("no"), 403),
         "unavailable": (Unavailable("later"), 503),
+        "unequipped": (Unequipped("without a model, never"), 409),
     }
 
     @app.get("/{kind}")
@@ -103,6 +113,7 @@ def test_each_kind_of_failure_has_its_status() -> None:
         answer = client.get(f"/{kind}")
         assert (answer.status_code, answer.json()["code"]) == (status, kind)
     assert client.get("/unavailable").headers["retry-after"]
+    assert "retry-after" not in client.get("/unequipped").headers
     bug = client.get("/bug")
     assert (bug.status_code, bug.json()["code"]) == (500, "internal")
     assert "secret" not in bug.text

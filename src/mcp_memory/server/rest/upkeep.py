@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from mcp_memory.engine.consolidating import Cluster, KeptApart
+from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, Acting
 from mcp_memory.server.rest.memories import PATH
 from mcp_memory.server.rest.shapes import Done, Flag, Id, Shape, Share
@@ -95,9 +96,12 @@ class Pruned(Done):
     dry_run: bool
 
 
-@router.post("/consolidate")
+@router.post("/consolidate", responses=documented(409))
 def consolidate_memories(wanted: Consolidation, engine: Acting) -> Consolidated:
-    """Merge memories that say the same. The whole run can be undone."""
+    """Merge memories that say the same. The whole run can be undone.
+
+    It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.
+    """
     done = engine.upkeep.consolidate(wanted.similarity_threshold, dry_run=wanted.dry_run, full=wanted.full)
     return Consolidated(
         clusters_found=len(done.clusters),
