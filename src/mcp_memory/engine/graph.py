@@ -8,9 +8,19 @@ from typing import Any
 from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_share, checked_text
 from mcp_memory.engine.drafts import checked_metadata
-from mcp_memory.engine.observing import mention, observe, release
+from mcp_memory.engine.observing import mention, observe, observe_each, release
 from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
-from mcp_memory.model import GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
+from mcp_memory.model import (
+    ACTIVE,
+    GENERIC_KIND,
+    GENERIC_TYPE,
+    UNKNOWN_TYPE,
+    Entity,
+    Graph,
+    Memory,
+    Node,
+    Relation,
+)
 from mcp_memory.storage import Transaction
 
 INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
@@ -112,17 +122,16 @@ class KnowledgeGraph(Topic):
         for entity in wanted:
             self._check_entity(entity)
         with self._context.writing() as tx:
-            entities = [self._put_entity(tx, entity) for entity in wanted]
-            return tx.entities.nodes(
-                tx.entities.fetch([entity.seq]).get(entity.seq, entity) for entity in entities
-            )
+            entities = self._put_entities(tx, wanted)
+            now = tx.entities.fetch(entity.seq for entity in entities)
+            return tx.entities.nodes(now[entity.seq] for entity in entities)
 
     def create_entity(self, wanted: NewEntity) -> MadeEntity:
         """Have one entity there, merged with what was known of it."""
         self._check_entity(wanted)
         with self._context.writing() as tx:
-            known = _match(tx, wanted)
-            entity = self._put_entity(tx, wanted)
+            known = _match(tx.entities.named([wanted.name]).get(wanted.name, []), wanted)
+            [entity] = self._put_entities(tx, [wanted])
             [node] = tx.entities.nodes([tx.entities.get_seq(entity.seq)])
             return MadeEntity(node, new=known is None)
 
@@ -156,14 +165,14 @@ class KnowledgeGraph(Topic):
         at_most(len(wanted), self._context.limits.entities, "entities")
         for name, texts in wanted:
             self._check_observations(name, texts)
-        added: list[tuple[str, list[str]]] = []
         with self._context.writing() as tx:
-            for name, texts in wanted:
-                entity = tx.entities.get(name)
-                new = observe(tx, entity, texts, self._context.new_id)
-                self._touch(tx, entity, bool(new))
-                added.append((name, [memory.content for memory in new]))
-        return added
+            named = tx.entities.named(name for name, _ in wanted)
+            entities = [named[name][0] if name in named else tx.entities.get(name) for name, _ in wanted]
+            each = self._observe_each(tx, list(zip(entities, (texts for _, texts in wanted), strict=True)))
+        return [
+            (name, [memory.content for memory in added])
+            for (name, _), added in zip(wanted, each, strict=True)
+        ]
 
     def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
         """Take observations off several entities: how many from each, and which entities were not found."""
@@ -361,23 +370,61 @@ class KnowledgeGraph(Topic):
         if wanted.context is not None:
             checked_note(wanted.context, "a relation's context", most=self._context.limits.content_bytes)
 
-    def _put_entity(self, tx: Transaction, wanted: NewEntity) -> Entity:
-        entity = _match(tx, wanted)
-        if entity is None:
-            entity = tx.entities.add(
-                id=self._context.new_id(),
-                name=wanted.name,
-                type=wanted.type or GENERIC_TYPE,
-                description=wanted.description,
-                metadata=wanted.metadata,
-                **({"status": wanted.status} if wanted.status else {}),
-            )
-            tx.journal.record("entity_created", entity.id, id=entity.id, name=entity.name, type=entity.type)
+    def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
+        known = tx.entities.named(entity.name for entity in wanted)
+        new: dict[str, int] = {}
+        for place, entity in enumerate(wanted):
+            if entity.name not in known:
+                new.setdefault(entity.name, place)
+        for made in self._add_entities(tx, [wanted[place] for place in new.values()]):
+            known[made.name] = [made]
+        entities = [
+            known[entity.name][0]
+            if new.get(entity.name) == place
+            else self._put_known(tx, entity, known[entity.name])
+            for place, entity in enumerate(wanted)
+        ]
+        self._observe_each(
+            tx, [(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)]
+        )
+        return entities
+
+    def _put_known(self, tx: Transaction, wanted: NewEntity, same_name: list[Entity]) -> Entity:
+        """What is wanted under a name that is taken. `same_name` is kept up to date."""
+        meant = _match(same_name, wanted)
+        if meant is None:
+            [entity] = self._add_entities(tx, [wanted])
+            same_name.append(entity)
         else:
-            entity = self._fill_in(tx, entity, wanted)
-        added = observe(tx, entity, wanted.observations, self._context.new_id)
-        self._touch(tx, entity, bool(added))
+            entity = self._fill_in(tx, meant, wanted)
+            same_name[same_name.index(meant)] = entity
         return entity
+
+    def _add_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
+        if not wanted:
+            return []
+        made = tx.entities.add_all(
+            {
+                "id": self._context.new_id(), "name": entity.name, "type": entity.type or GENERIC_TYPE,
+                "description": entity.description, "metadata": dict(entity.metadata),
+                "status": entity.status or ACTIVE,
+            }
+            for entity in wanted
+        )  # fmt: skip
+        tx.journal.record_rows(
+            "entity_created",
+            {entity.id: {"id": entity.id, "name": entity.name, "type": entity.type} for entity in made},
+        )
+        return made
+
+    def _observe_each(
+        self, tx: Transaction, wanted: Sequence[tuple[Entity, Sequence[str]]]
+    ) -> list[list[Memory]]:
+        each = observe_each(tx, wanted, self._context.new_id)
+        more = {entity.seq: entity for (entity, _), added in zip(wanted, each, strict=True) if added}
+        for entity in more.values():
+            self._touch(tx, entity, changed=True)
+        return each
 
     def _fill_in(self, tx: Transaction, entity: Entity, wanted: NewEntity) -> Entity:
         """What is given is taken over; what is not stays as it was."""
@@ -548,9 +595,8 @@ def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
     return removed
 
 
-def _match(tx: Transaction, wanted: NewEntity) -> Entity | None:
-    """The entity that is meant, if it is there."""
-    found = tx.entities.named([wanted.name]).get(wanted.name, [])
+def _match(found: Sequence[Entity], wanted: NewEntity) -> Entity | None:
+    """Which of the entities with the name is meant, if one is."""
     exact = next((entity for entity in found if entity.type == wanted.type), None)
     placeholder = next((entity for entity in found if entity.type == UNKNOWN_TYPE), None)
     if wanted.same_type and wanted.type is not None:

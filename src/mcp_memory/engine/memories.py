@@ -105,15 +105,15 @@ class Memories(Topic):
         with self._context.writing() as tx:
             equal = tx.memories.equal_to(new.content)
             if equal is not None:
-                return self._stored(tx, self._join(tx, equal, new), "equal", meaning)
+                return self._stored(tx, new, self._join(tx, equal, new), "equal", meaning)
             near = self._near(tx, new, meaning)
             same = next((found for found in near if found.difference is None), None)
             if same is not None:
-                return self._stored(tx, self._absorb(tx, same.memory, new), "merged", meaning)
+                return self._stored(tx, new, self._absorb(tx, same.memory, new), "merged", meaning)
             memory = self._add(tx, new, meaning)
             for found in near:
                 self._connect(tx, memory, found.memory, "related_to", found.cosine)
-            return self._stored(tx, memory, "created", meaning, near)
+            return self._stored(tx, new, memory, "created", meaning, near)
 
     def save(self, new: NewMemory, associations: Sequence[NewAssociation] = ()) -> Stored:
         """Keep a memory, with connections to others; to one it is very close to, as its update."""
@@ -134,7 +134,7 @@ class Memories(Topic):
                 memory = self._add(tx, new, meaning)
             self._connect_saved(tx, memory, targets, near)
             outcome: Literal["created", "equal"] = "created" if equal is None else "equal"
-            return self._stored(tx, memory, outcome, meaning, near)
+            return self._stored(tx, new, memory, outcome, meaning, near)
 
     def update(self, id: str, changes: Mapping[str, Any], *, expected_version: int | None = None) -> Memory:
         """Change what is given, leave the rest, keep what was as a version.
@@ -251,6 +251,8 @@ class Memories(Topic):
         )
 
     def _meaning(self, content: str) -> Meaning | ByWordsOnly:
+        if isinstance(self._context.embedder, NoModel):
+            return ByWordsOnly(self._context.embedder.reason)
         with self._context.reading() as tx:
             known = tx.memories.equal_to(content)
         if known is not None:
@@ -322,13 +324,14 @@ class Memories(Topic):
 
     def _link(self, tx: Transaction, memory: Memory, names: Sequence[str]) -> list[str]:
         """Make the memory one about these entities. The names of those it was not about before."""
-        known = set(tx.entities.linked_to(memory))
+        known = set(tx.entities.linked_to(memory)) if names else set()
         linked = []
         for name in names:
             entity = mention(tx, name, self._context.new_id)
             if entity.seq not in known:
                 tx.entities.link(entity, memory)
-                tx.entities.change(entity)
+                if entity.updated_at != tx.at:
+                    tx.entities.change(entity)
                 feedback.extended(tx, entity)
                 known.add(entity.seq)
                 linked.append(entity.name)
@@ -370,6 +373,7 @@ class Memories(Topic):
     def _stored(
         self,
         tx: Transaction,
+        new: NewMemory,
         memory: Memory,
         outcome: Literal["created", "equal", "merged"],
         meaning: Meaning | ByWordsOnly,
@@ -381,7 +385,10 @@ class Memories(Topic):
             similar=tuple(
                 Similar(found.memory, found.cosine, found.difference or "says the same") for found in near
             ),
-            entities=entity_names(tx, [memory])[memory.id],
+            # A new one is about what was just said, and need not be looked up.
+            entities=tuple(dict.fromkeys(new.entity_names))
+            if outcome == "created"
+            else entity_names(tx, [memory])[memory.id],
             compared=_compared(meaning),
         )
 

@@ -1,9 +1,9 @@
 """How a text becomes, or joins, a memory that is about an entity."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mcp_memory.engine import feedback
-from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory
+from mcp_memory.model import GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory
 from mcp_memory.storage import Transaction
 
 NewId = Callable[[], str]
@@ -23,76 +23,89 @@ def observe(
 
     A text that the entity has already is passed over; with `repeats`, one given twice is linked twice.
     """
-    known = tx.memories.exactly(texts)
-    links = link_texts(tx, entity, texts, known, new_id, kind=kind, flagged=flagged, repeats=repeats)
-    if links:
-        feedback.extended(tx, entity, [memory.content for memory in links])
-    return links
+    [added] = observe_each(tx, [(entity, texts)], new_id, kind=kind, flagged=flagged, repeats=repeats)
+    return added
 
 
-def link_texts(
+def observe_each(
     tx: Transaction,
-    entity: Entity,
-    texts: Sequence[str],
-    known: dict[str, Memory],
+    wanted: Sequence[tuple[Entity, Sequence[str]]],
     new_id: NewId,
     *,
     kind: str = GENERIC_KIND,
     flagged: frozenset[str] = frozenset(),
     repeats: bool = False,
-) -> list[Memory]:
-    """As `observe`, where all memories with these texts are known already; those that are made join them."""
-    held = _held(tx, entity, {text: known[text] for text in texts if text in known})
-    current = {text for text in held if known[text].superseded_at is None}
-    added: dict[str, Memory] = {}
-    links: list[Memory] = []
-    for text in texts:
-        if text in current or (text in added and not repeats):
-            continue
-        memory = added.get(text) or _kept(tx, entity, text, known, new_id, kind=kind, flagged=text in flagged)
-        if text not in held or text in added:
-            tx.entities.link(entity, memory)
-        added[text] = known[text] = memory
-        links.append(memory)
-    return links
+) -> list[list[Memory]]:
+    """As `observe`, for several entities, in order."""
+    each = link_each(tx, wanted, new_id, kind=kind, flagged=flagged, repeats=repeats)
+    for (entity, _), added in zip(wanted, each, strict=True):
+        if added:
+            feedback.extended(tx, entity, [memory.content for memory in added])
+    return each
 
 
-def _held(tx: Transaction, entity: Entity, memories: dict[str, Memory]) -> set[str]:
-    """Which of the texts are linked to the entity."""
-    links = tx.entities.of_memories(memory.seq for memory in memories.values())
+def link_each(
+    tx: Transaction,
+    wanted: Sequence[tuple[Entity, Sequence[str]]],
+    new_id: NewId,
+    *,
+    kind: str = GENERIC_KIND,
+    flagged: frozenset[str] = frozenset(),
+    repeats: bool = False,
+) -> list[list[Memory]]:
+    """As `observe_each`, but nobody is thought to have searched for what is written."""
+    texts = dict.fromkeys(text for _, some in wanted for text in some)
+    known = tx.memories.exactly(texts)
+    held = _held(tx, known)
+    new = _made(tx, [text for text in texts if text not in known], new_id, kind=kind, flagged=flagged)
+    links: list[tuple[Entity, Memory]] = []
+    each: list[list[Memory]] = []
+    for entity, some in wanted:
+        added: dict[str, Memory] = {}
+        linked: list[Memory] = []
+        for text in some:
+            is_held = (entity.seq, text) in held
+            if (is_held and known[text].superseded_at is None) or (text in added and not repeats):
+                continue
+            memory = added.get(text) or new.pop(text, None) or _revived(tx, entity, known[text], kind, held)
+            if not is_held or text in added:
+                links.append((entity, memory))
+            added[text] = known[text] = memory
+            linked.append(memory)
+        held |= {(entity.seq, text) for text in added}
+        each.append(linked)
+    tx.entities.link_all(links)
+    return each
+
+
+def _held(tx: Transaction, known: Mapping[str, Memory]) -> set[tuple[int, str]]:
+    """Which of the texts are linked to which entities."""
+    links = tx.entities.of_memories(memory.seq for memory in known.values())
     return {
-        text
-        for text, memory in memories.items()
-        if any(link["entity_seq"] == entity.seq for link in links.get(memory.seq, ()))
+        (link["entity_seq"], text) for text, memory in known.items() for link in links.get(memory.seq, ())
     }
 
 
-def _kept(
-    tx: Transaction,
-    entity: Entity,
-    text: str,
-    known: dict[str, Memory],
-    new_id: NewId,
-    *,
-    kind: str,
-    flagged: bool,
+def _made(
+    tx: Transaction, texts: Sequence[str], new_id: NewId, *, kind: str, flagged: frozenset[str]
+) -> dict[str, Memory]:
+    if not texts:
+        return {}
+    made = tx.memories.add_observations({new_id(): text for text in texts}, kind=kind, flagged=flagged)
+    tx.journal.record_rows(
+        "memory_created",
+        {memory.id: {"id": memory.id, "content": memory.content, "type": memory.type} for memory in made},
+    )
+    return dict(zip(texts, made, strict=True))
+
+
+def _revived(
+    tx: Transaction, entity: Entity, memory: Memory, kind: str, held: set[tuple[int, str]]
 ) -> Memory:
-    memory = known.get(text)
-    if memory is None:
-        memory = tx.memories.add(
-            id=new_id(),
-            content=text,
-            type="observation",
-            origin="observation",
-            importance=DEFAULT_IMPORTANCE["observation"],
-            kind=kind,
-            pinned=True,  # a knowledge graph does not forget by itself
-            flagged=flagged,
-        )
-        tx.journal.record("memory_created", memory.id, id=memory.id, content=text, type=memory.type)
-        return memory
+    """A memory that is there already, from now on also an observation of this entity."""
     if memory.superseded_by is not None:
-        _leave_to(tx, entity, memory, memory.superseded_by)
+        left = _leave_to(tx, entity, memory, memory.superseded_by)
+        held.difference_update((seq, memory.content) for seq in left)
     revived = tx.memories.change(
         memory,
         pinned_at=memory.pinned_at or tx.at,
@@ -104,13 +117,17 @@ def _kept(
     return revived
 
 
-def _leave_to(tx: Transaction, entity: Entity, memory: Memory, successor_id: str) -> None:
-    """Take a superseded text off all other entities that have its successor: of them it is not true again."""
+def _leave_to(tx: Transaction, entity: Entity, memory: Memory, successor_id: str) -> set[int]:
+    """Take a superseded text off all other entities that have its successor: of them it is not true again.
+
+    Returns their numbers.
+    """
     successors = tx.memories.fetch_ids([successor_id]).values()
     having = {seq for successor in successors for seq in tx.entities.linked_to(successor)}
     for other in tx.entities.fetch(having - {entity.seq}).values():
         if tx.entities.unlink(other, memory):
             tx.journal.record("observations_removed", other.id, id=other.id, name=other.name, count=1)
+    return having - {entity.seq}
 
 
 def release(tx: Transaction, memories: Sequence[Memory]) -> list[Memory]:

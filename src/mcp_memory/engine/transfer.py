@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal, TypeVar
 from mcp_memory.engine import archiving
 from mcp_memory.engine.archiving import Arrival, is_archive
 from mcp_memory.engine.context import Topic, storable
-from mcp_memory.engine.observing import link_texts
+from mcp_memory.engine.observing import link_each
 from mcp_memory.errors import Invalid
 from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
@@ -166,7 +166,7 @@ class Transfer(Topic):
             return
         with self._writing(act) as tx:
             known = tx.entities.named(line.name for line in lines)
-            texts = tx.memories.exactly(text for line in lines for text in line.observations)
+            wanted = []
             for line in lines:
                 same_name = known.setdefault(line.name, [])
                 entity = _meant(same_name, line.type)
@@ -176,8 +176,10 @@ class Transfer(Topic):
                 elif entity.type == UNKNOWN_TYPE != line.type:
                     entity = _fill_in(tx, entity, line.type)
                     known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
-                new_id = self._context.new_id
-                if link_texts(tx, entity, line.observations, texts, new_id, repeats=repeats):
+                wanted.append((entity, line.observations))
+            each = link_each(tx, wanted, self._context.new_id, repeats=repeats)
+            for (entity, _), added in zip(wanted, each, strict=True):
+                if added:
                     _touch(tx, entity)
 
     def _add(self, tx: Transaction, line: EntityLine) -> Entity:

@@ -147,16 +147,27 @@ class Entities:
         metadata: Mapping[str, Any] | None = None,
         status: str = ACTIVE,
     ) -> Entity:
-        row = {
-            "id": id, "name": name, "type": type, "description": description,
-            "metadata": dict(metadata or {}), "status": status, "created_at": self._scope.at,
-            "updated_at": self._scope.at,
-        }  # fmt: skip
-        return entity_of({**row, "seq": self._scope.rows.insert("entity", row)})
+        [entity] = self.add_all(
+            [
+                {
+                    "id": id, "name": name, "type": type, "description": description,
+                    "metadata": dict(metadata or {}), "status": status,
+                }
+            ]
+        )  # fmt: skip
+        return entity
+
+    def add_all(self, drafts: Iterable[Mapping[str, Any]]) -> list[Entity]:
+        """Several at once, each of which says all that `add` can be told."""
+        at = self._scope.at
+        rows = [{**draft, "created_at": at, "updated_at": at} for draft in drafts]
+        seqs = self._scope.rows.insert_all("entity", rows)
+        return [entity_of({**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def change(self, entity: Entity, **changes: Any) -> Entity:
-        self._scope.rows.update("entity", entity.seq, {**changes, "updated_at": self._scope.at})
-        return self.fetch([entity.seq])[entity.seq]
+        return entity_of(
+            self._scope.rows.changed("entity", entity.seq, {**changes, "updated_at": self._scope.at})
+        )
 
     def remove(self, entity: Entity) -> None:
         """Take the entity away with its relations, reflections and links; its memories stay."""
@@ -186,13 +197,20 @@ class Entities:
                 observations.setdefault(row["entity_seq"], []).append(memory_of(row))
         return [Node(entity, tuple(observations.get(entity.seq, ()))) for entity in wanted]
 
-    def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
-        self._scope.rows.insert(
+    def link(self, entity: Entity, memory: Memory) -> None:
+        self.link_all([(entity, memory)])
+
+    def link_all(self, pairs: Iterable[tuple[Entity, Memory]]) -> None:
+        """Let memories be about entities, after all that these have already."""
+        self._scope.rows.insert_all(
             "entity_memory",
-            {
-                "entity_seq": entity.seq, "memory_seq": memory.seq,
-                "relevance": relevance, "created_at": self._scope.at,
-            },
+            [
+                {
+                    "entity_seq": entity.seq, "memory_seq": memory.seq,
+                    "relevance": 1.0, "created_at": self._scope.at,
+                }
+                for entity, memory in pairs
+            ],
         )  # fmt: skip
 
     def unlink(self, entity: Entity, memory: Memory) -> int:

@@ -77,6 +77,14 @@ class Journal:
     def has_events(self) -> bool:
         return bool(self._entries)
 
+    def record_rows(self, name: str, told: Mapping[str, Mapping[str, Any]]) -> None:
+        """Say the same of each of the rows written last, in order: by subject, what is told of it."""
+        images = self._scope.rows.images
+        self._scope.rows.images, own = images[: -len(told)], images[-len(told) :]
+        for image, (subject, payload) in zip(own, told.items(), strict=True):
+            self._scope.rows.images.append(image)
+            self.record(name, subject, **payload)
+
     def write(self) -> None:
         if self._scope.rows.images:
             if not self._entries:
@@ -84,17 +92,15 @@ class Journal:
             self._entries[-1].images.extend(self._scope.rows.images)
         if not self._entries:
             return
-        self._scope.change_many(
-            "add_event",
-            (
-                {
-                    "act": self._act, "name": entry.name, "subject": entry.subject,
-                    "payload": dict(entry.payload), "client": self._client, "at": self._scope.at,
-                    "before": entry.images,
-                }
-                for entry in self._entries
-            ),
-        )  # fmt: skip
+        rows = [
+            {
+                "space_id": self._scope.space_id, "act": self._act, "name": entry.name,
+                "subject": entry.subject, "payload": dict(entry.payload), "client": self._client,
+                "at": self._scope.at, "before": entry.images,
+            }
+            for entry in self._entries
+        ]  # fmt: skip
+        self._scope.connection.insert_all("event", tuple(rows[0]), rows)
 
     def after(self, seq: int, limit: int) -> list[Event]:
         return _events(self._scope.run("events_after", after=seq, limit=limit))

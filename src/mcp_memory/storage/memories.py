@@ -1,12 +1,12 @@
 """Acts on memories: kept, found, revised, linked, forgotten."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_memory.errors import NotFound
-from mcp_memory.model import Filter, Memory, MemoryVersion, Origin
+from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, Origin
 from mcp_memory.storage import filters
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.rows import plain
@@ -179,19 +179,53 @@ class Memories:
     ) -> Memory:
         at = self._scope.at
         row = {
-            "id": id, "content": content, "content_hash": self._free_hash(origin, content), "type": type,
-            "kind": kind, "tags": list(tags), "confidence": confidence, "importance": importance,
-            "source": source, "context": context, "channel": channel, "metadata": dict(metadata or {}),
-            "origin": origin, "pinned_at": at if pinned else None, "created_at": at, "updated_at": at,
-            "accessed_at": None, "access_count": 0, "version": 1, "flagged_at": at if flagged else None,
-            "forgotten_at": None, "forgotten_reason": None, "superseded_at": None, "superseded_by": None,
+            "id": id, "content": content, "type": type, "kind": kind, "tags": list(tags),
+            "confidence": confidence, "importance": importance, "source": source, "context": context,
+            "channel": channel, "metadata": dict(metadata or {}), "origin": origin,
+            "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
         }  # fmt: skip
-        return memory_of({**row, "seq": self._scope.rows.insert("memory", row)})
+        [memory] = self._add_all([row])
+        return memory
 
-    def _free_hash(self, origin: Origin, content: str) -> str:
-        """The hash of new content; of an observation that a memory says with other spacing, another one."""
-        taken = origin == "observation" and self.equal_to(content) is not None
-        return spelling_fingerprint(content) if taken else _hash(origin, content)
+    def add_observations(
+        self, texts: Mapping[str, str], *, kind: str, flagged: Collection[str] = ()
+    ) -> list[Memory]:
+        """New observations by their ids, in order; the texts among `flagged` look like earlier ones."""
+        at = self._scope.at
+        return self._add_all(
+            {
+                "id": id, "content": text, "type": "observation", "kind": kind, "tags": [],
+                "confidence": 1.0, "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {},
+                "origin": "observation",
+                "pinned_at": at,  # a knowledge graph does not forget by itself
+                "flagged_at": at if text in flagged else None,
+            }
+            for id, text in texts.items()
+        )  # fmt: skip
+
+    def _add_all(self, drafts: Iterable[Row]) -> list[Memory]:
+        at = self._scope.at
+        given = [
+            {"created_at": at, "updated_at": at, "access_count": 0, "version": 1, **row} for row in drafts
+        ]
+        rows = [
+            {**dict.fromkeys(Memory.__slots__), **row, "content_hash": hash}
+            for row, hash in zip(given, self._free_hashes(given), strict=True)
+        ]
+        seqs = self._scope.rows.insert_all("memory", rows)
+        return [memory_of({**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+
+    def _free_hashes(self, rows: Sequence[Row]) -> list[str]:
+        """The hash of each content; of an observation that a memory says with other spacing, another one."""
+        observed = [fingerprint(row["content"]) for row in rows if row["origin"] == "observation"]
+        taken = {row["content_hash"] for row in self._scope.fetch("living_memory_keys", observed)}
+        hashes = []
+        for row in rows:
+            content, origin = row["content"], row["origin"]
+            is_taken = origin == "observation" and fingerprint(content) in taken
+            hashes.append(spelling_fingerprint(content) if is_taken else _hash(origin, content))
+            taken.add(hashes[-1])
+        return hashes
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
         """Change what a memory says, keeping what it said as a version."""
@@ -204,8 +238,7 @@ class Memories:
         """Change something that needs no version: a pin, a flag, being forgotten."""
         if "tags" in changes:
             changes["tags"] = list(changes["tags"])
-        self._scope.rows.update("memory", memory.seq, changes)
-        return self.fetch([memory.seq])[memory.seq]
+        return memory_of(self._scope.rows.changed("memory", memory.seq, changes))
 
     def keep_version(self, memory: Memory, of: Memory, reason: str) -> int:
         """Keep the state of `of` in the history of `memory`. Its number there."""

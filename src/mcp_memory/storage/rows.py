@@ -40,7 +40,7 @@ class Rows:
         columns = COLUMNS[table][1:]
         given = [{"space_id": self._space_id, **values} for values in rows]
         new = [{column: values.get(column) for column in columns} for values in given]
-        seqs = self._connection.insert_numbered(table, columns, new)
+        seqs = self._connection.insert_numbered(table, columns, new) if new else []
         self.new[table].update(seqs)
         for seq, row in zip(seqs, new, strict=True):
             self._note(table, seq, None, {"seq": seq, **row})

@@ -1,7 +1,3 @@
--- add_event --
-INSERT INTO event (space_id, act, name, subject, payload, client, at, before)
-VALUES (:space_id, :act, :name, :subject, :payload, :client, :at, :before)
-
 -- events_after --
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at FROM event o
  WHERE o.space_id = :space_id AND o.seq > :after ORDER BY o.seq LIMIT :limit
