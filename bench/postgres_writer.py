@@ -14,13 +14,12 @@ def main(url: str, space: str, writer: str, writes: int) -> None:
     )
     print("ready", flush=True)
     sys.stdin.readline()
-    start = time.perf_counter()
-    longest = 0.0
+    times = []
     for number in range(writes):
-        begun = time.perf_counter()
-        engine.memories.remember(NewMemory(content=f"memory {number} of writer {writer}"))
-        longest = max(longest, time.perf_counter() - begun)
-    print(time.perf_counter() - start, longest)
+        start = time.perf_counter()
+        engine.memories.remember(NewMemory(content=f"memory {number} of writer {writer} in {space}"))
+        times.append(time.perf_counter() - start)
+    print(*times, sep="\n")
     engine.close()
 
 
