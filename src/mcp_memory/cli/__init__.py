@@ -33,6 +33,7 @@ COMMANDS = {
     "recall": "mcp_memory.cli.memories:recall",
     "memories": "mcp_memory.cli.memories:memories",
     "link": "mcp_memory.cli.memories:link",
+    "unlink": "mcp_memory.cli.memories:unlink",
     "forget": "mcp_memory.cli.history:forget",
     "restore": "mcp_memory.cli.history:restore",
     "history": "mcp_memory.cli.history:history",

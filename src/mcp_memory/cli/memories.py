@@ -18,7 +18,7 @@ from mcp_memory.cli.memory_rendering import (
     print_whole,
     stored_json,
 )
-from mcp_memory.cli.output import json_option, note, print_json, say
+from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import MOST_LISTED, Stored
@@ -250,6 +250,23 @@ def link(session: Session, source: str, target: str, type: str, weight: float, a
         print_json([association_json(one) for one in topic.associations_of(source)])
     else:
         say(f"{source} {type} {target}")
+
+
+@click.command()
+@click.argument("source", metavar="ID")
+@click.argument("target", metavar="OTHER")
+@click.option("--type", type=click.Choice(ASSOCIATION_TYPES), help="Only an association of this type.")
+@json_option
+@click.pass_obj
+def unlink(session: Session, source: str, target: str, type: str | None, as_json: bool) -> None:
+    """Take away the associations of a memory with another one, in either direction."""
+    done = session.engine.memories.dissociate(source, target, type)
+    if as_json:
+        gone = [association_json(one) for one in done.associations]
+        print_json({"change": done.act, "associations": gone})
+    else:
+        say(f"Took away {counted(len(done.associations), 'association')}.")
+        note(f"To take it back: mcp-memory undo {done.act}")
 
 
 def _tell(stored: Stored) -> None:

@@ -73,7 +73,13 @@ def stored_json(stored: Stored) -> dict[str, Any]:
 
 
 def association_json(one: Association) -> dict[str, Any]:
-    return {"source_id": one.source_id, "target_id": one.target_id, "type": one.type, "weight": one.weight}
+    return {
+        "id": one.id,
+        "source_id": one.source_id,
+        "target_id": one.target_id,
+        "type": one.type,
+        "weight": one.weight,
+    }
 
 
 def preview(memory: Memory) -> str:

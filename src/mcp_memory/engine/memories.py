@@ -93,6 +93,13 @@ class _Near:
     """Whether the two would say the same but for one thing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Dissociated:
+    associations: tuple[Association, ...]
+    act: str
+    """What takes it back."""
+
+
 class Memories(Topic):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -224,6 +231,29 @@ class Memories(Topic):
             source, target = self._target(tx, source_id), self._target(tx, target_id)
             self._connect_saved(tx, source, [(target, wanted)], near=())
             return tx.associations.get(source, target, type)
+
+    def dissociate(self, id: str, which: str, type: str | None = None) -> Dissociated:
+        """Take away a connection of a memory by its own id, or by the id of the memory at its other end.
+
+        Of several with the same memory, in either direction, all go, or those of the type. What one of them
+        had superseded is current again.
+        """
+        with self._context.writing() as tx:
+            memory = living(tx, id)
+            between = [
+                one
+                for one in tx.associations.of(memory)
+                if which in (one.id, *({one.source_id, one.target_id} - {memory.id}))
+                and type in (None, one.type)
+            ]
+            if not between:
+                kind = f" of type {type}" if type else ""
+                raise NotFound(
+                    f"memory {id} has no association{kind} that is {which}, or with a memory {which}"
+                )
+            for one in between:
+                self._disconnect(tx, one)
+            return Dissociated(tuple(between), tx.act)
 
     def pin(self, id: str) -> Memory:
         """Keep a memory from fading."""
@@ -369,6 +399,15 @@ class Memories(Topic):
             tx.journal.record(
                 "memory_associated", source.id, id=source.id, target=target.id, type=type, weight=weight
             )
+
+    def _disconnect(self, tx: Transaction, association: Association) -> None:
+        source, target, type = association.source_id, association.target_id, association.type
+        tx.associations.remove(association.seq)
+        tx.journal.record("memory_dissociated", source, id=source, target=target, type=type)
+        replaced = tx.memories.get(target)
+        if type == "updates" and replaced.superseded_by == source:
+            tx.memories.change(replaced, superseded_at=None, superseded_by=None)
+            tx.journal.record("memory_updated", target, id=target, changes={"superseded_by": None})
 
     def _stored(
         self,

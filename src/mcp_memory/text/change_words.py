@@ -13,6 +13,7 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
     "memory_restored": ("restored", "memory"),
     "memory_purged": ("purged", "memory"),
     "memory_associated": ("connected", "memory"),
+    "memory_dissociated": ("disconnected", "memory"),
     "memories_merged": ("merged", "group of equal memories"),
     "entity_created": ("created", "entity"),
     "entity_updated": ("changed", "entity"),

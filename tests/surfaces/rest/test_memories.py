@@ -204,6 +204,18 @@ def test_memories_are_associated(client: httpx.Client) -> None:
     assert (found["association_type"], found["weight"]) == ("caused_by", 0.9)
 
 
+def test_an_association_is_taken_away_and_brought_back(client: httpx.Client) -> None:
+    cause, effect = create(client, "the disk was full"), create(client, "backups failed on tuesday")
+    here = f"/api/memories/{effect['id']}/associations"
+    made = client.post(here, json={"target_id": cause["id"]}).json()
+    gone = client.delete(f"{here}/{made['id']}")
+    assert (gone.status_code, gone.json()["ids"]) == (200, [made["id"]])
+    assert client.get(here).json()["items"] == []
+    assert client.delete(f"{here}/{made['id']}").status_code == 404
+    client.post(f"/api/changes/{gone.json()['change_id']}/undo")
+    assert client.get(here).json()["items"] == [made]
+
+
 def test_what_happened_to_a_memory_is_told(client: httpx.Client) -> None:
     made = create(client, "x is y")
     client.put(f"/api/memories/{made['id']}", json={"content": "x is z"})

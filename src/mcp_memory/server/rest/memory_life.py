@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
 from mcp_memory import model
@@ -15,7 +15,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce
 from mcp_memory.server.rest.memories import PATH, shown
-from mcp_memory.server.rest.shapes import Event, Memory, Shape, Share
+from mcp_memory.server.rest.shapes import Done, Event, Memory, Shape, Share
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 router = APIRouter(prefix=PATH, tags=["memories"], responses={**ANYWHERE, **documented(404)})
@@ -96,6 +96,10 @@ class Associations(Shape):
     items: list[Association]
 
 
+class GoneAssociations(Done):
+    ids: list[ShownId]
+
+
 @router.put("/{id:uuid}/pin")
 def pin_memory(id: Id, engine: Acting, response: Response) -> Memory:
     """Keep a memory from fading."""
@@ -163,3 +167,10 @@ def associate_memory(id: Id, new: NewAssociation, once: OnlyOnce) -> Association
         return Made(Association.of(made), f"{PATH}/{id}/associations")
 
     return once(create, event="memory_associated", place=PATH + "/{id}/associations")  # type: ignore[return-value]
+
+
+@router.delete("/{id:uuid}/associations/{association_id:uuid}")
+def delete_association(id: Id, association_id: Annotated[UUID, Path()], engine: Acting) -> GoneAssociations:
+    """Take away one connection of a memory. What it had superseded is current again."""
+    gone = engine.memories.dissociate(str(id), str(association_id))
+    return GoneAssociations(ids=[one.id for one in gone.associations], change_id=gone.act)
