@@ -144,6 +144,21 @@ class Patience:
             raise KeyboardInterrupt
 
 
+def test_searches_need_not_read_what_was_copied_but_not_filed(stores: dict[str, Store], clock: Clock) -> None:
+    """While a copy goes on, words wait in a list; that must not be how things are left."""
+    source, target = stores["sqlite"], stores["postgres"]
+    live(source, clock)
+    with pytest.raises(KeyboardInterrupt):
+        copy(source, target, Patience(20))
+    copy(source, target)
+    with target.database.write() as connection:
+        indexes = connection.run(
+            "SELECT CAST(reloptions AS TEXT) AS options, gin_clean_pending_list(oid) AS waiting FROM pg_class"
+            " WHERE relname LIKE '%_words_lexemes' AND relnamespace = to_regnamespace('mcp_memory')"
+        )
+    assert indexes == [{"options": "{fastupdate=off}", "waiting": 0}] * 3
+
+
 def test_a_database_that_is_in_use_is_not_copied_to(stores: dict[str, Store], clock: Clock) -> None:
     live(stores["sqlite"], clock)
     live(stores["postgres"], clock)
