@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,12 +16,13 @@ import pytest
 from numpy.typing import NDArray
 from psycopg.conninfo import make_conninfo
 
-from mcp_memory.errors import Conflict, Unavailable
+from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller, EmbeddingModel, Filter
 from mcp_memory.storage import Store, filters, postgres_vectors, queries
 from mcp_memory.storage.database import Script
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres import CONNECTIONS, PostgresDatabase
 from mcp_memory.storage.postgres_values import Embedding
+from tests.postgres_between import BreakingLine, LendingPooler, standing_between
 from tests.postgres_server import PostgresDatabases, PostgresServer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -109,6 +111,51 @@ def test_who_may_not_set_up_the_database_is_told_what_to_run(postgres: PostgresD
         admin.execute("DROP ROLE guest")
 
 
+def test_a_role_without_rights_to_the_tables_is_told_what_to_run(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS visitor")
+        admin.execute("CREATE ROLE visitor LOGIN PASSWORD 'visitor'")
+        store = Store(PostgresDatabase(make_conninfo(postgres_url, user="visitor", password="visitor")))
+        try:
+            with pytest.raises(Unavailable, match="visitor may not use") as refused:
+                store.open()
+            admin.execute(str(refused.value).partition("run there: ")[2])
+            store.open()
+            put(store, 1)
+            assert got(store) == [1]
+            admin.execute("REVOKE INSERT ON mcp_memory.setting FROM visitor")
+            with pytest.raises(Unavailable, match="does not allow this: permission denied for table setting"):
+                put(store, 2)
+            scripts = queries.migrations("postgres")
+            later = Script(len(scripts) + 1, "later", "ALTER TABLE memory ADD COLUMN more TEXT")
+            with pytest.raises(Unavailable, match="Start this release once with an address that names that"):
+                store.database.migrate([*scripts, later])
+        finally:
+            store.close()
+            admin.execute("DROP OWNED BY visitor CASCADE")
+            admin.execute("DROP ROLE visitor")
+
+
+def test_an_old_pgvector_is_named(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url:
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute("CREATE EXTENSION vector")
+            admin.execute("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+        with pytest.raises(Unavailable, match=r"has pgvector 0\.7\.4.*ALTER EXTENSION vector UPDATE"):
+            PostgresDatabase(url).migrate(queries.migrations("postgres"))
+
+
+def test_without_a_schema_public_pgvector_is_asked_for(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as url, psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("DROP SCHEMA public")
+        with pytest.raises(Unavailable, match=r"no schema public.*CREATE EXTENSION vector SCHEMA"):
+            PostgresDatabase(url).migrate(queries.migrations("postgres"))
+        admin.execute("CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions")
+        store = Store(PostgresDatabase(url)).open()
+        put(store, 1)
+        store.close()
+
+
 def test_pgvector_may_live_in_any_schema(postgres: PostgresDatabases) -> None:
     with postgres.empty() as url:
         with psycopg.connect(url, autocommit=True) as admin:
@@ -148,10 +195,122 @@ def test_a_connection_lost_within_a_transaction_keeps_nothing_and_says_so(
         with store.write(Caller(), AT, "act") as tx:
             tx.settings.put("key", [2])
             cut_all(postgres_url)
+            tx.settings.put("key", [3])
 
-    with pytest.raises(Unavailable, match="Look whether a write was kept"):
+    with pytest.raises(Unavailable, match="Nothing was kept of what failed"):
         write()
     assert got(store) == [1]
+
+
+def test_when_the_answer_to_a_commit_is_lost_nobody_claims_to_know(postgres_url: str) -> None:
+    line = BreakingLine(postgres_url)
+    with standing_between(postgres_url, line) as url:
+        store = Store(PostgresDatabase(url)).open()
+        put(store, 1)
+        line.loses_next_commit = True
+        with pytest.raises(Unavailable, match="Look whether it was kept before trying again"):
+            put(store, 2)
+        assert got(store) == [2]
+        put(store, 3)
+        assert got(store) == [3]
+        store.close()
+
+
+def test_a_pooler_that_lends_one_session_to_all_is_refused(postgres_url: str) -> None:
+    with (
+        closing(LendingPooler(postgres_url)) as pooler,
+        standing_between(postgres_url, pooler) as url,
+    ):
+        with psycopg.connect(url, autocommit=True) as client:
+            assert client.execute("SELECT 1").fetchall() == [(1,)]
+        with pytest.raises(Unavailable, match="pool_mode = session"):
+            PostgresDatabase(url).migrate(queries.migrations("postgres"))
+
+
+def test_a_primary_that_became_a_follower_is_left(store: Store, postgres_url: str) -> None:
+    put(store, 1)
+    only_reads(postgres_url, "on")
+    cut_all(postgres_url)
+    with pytest.raises(Unavailable, match="point DATABASE_URL at the primary"):
+        put(store, 2)
+    # As when the address leads to another server now: only a new connection finds it.
+    only_reads(postgres_url, "off")
+    for _ in range(CONNECTIONS):
+        with suppress(Unavailable):
+            put(store, 3)
+    assert got(store) == [3]
+
+
+def only_reads(url: str, value: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("SET default_transaction_read_only = off")
+        admin.execute(f"ALTER DATABASE {admin.info.dbname} SET default_transaction_read_only = {value}")
+
+
+def test_settings_of_a_role_do_not_change_what_is_kept(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        for setting in (
+            "client_encoding = 'LATIN1'",
+            "TimeZone = 'America/Lima'",
+            "DateStyle = 'German'",
+            "default_transaction_isolation = 'serializable'",
+            "search_path = nowhere",
+            "bytea_output = 'escape'",
+        ):
+            admin.execute(f"ALTER DATABASE {admin.info.dbname} SET {setting}")
+    store = Store(PostgresDatabase(postgres_url)).open()
+    with store.write(Caller("Łódź 東京"), AT, "act") as tx:
+        tx.settings.put("key", ["Łódź 東京"])
+    with store.read("Łódź 東京", AT) as tx:
+        assert tx.settings.get("key") == ["Łódź 東京"]
+    with store.database.read() as connection:
+        assert connection.run("SELECT name, created_at FROM space") == [
+            {"name": "Łódź 東京", "created_at": AT}
+        ]
+    store.close()
+
+
+def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres_url: str) -> None:
+    url = make_conninfo(postgres_url, options="-c statement_timeout=50")
+    database = PostgresDatabase(url)
+    database.migrate(queries.migrations("postgres"))
+    with (
+        pytest.raises(Unavailable, match=r"broke off a statement: .* statement timeout"),
+        database.read() as it,
+    ):
+        it.run("SELECT pg_sleep(60)")
+    database.close()
+
+
+def test_why_there_is_no_connection_is_told(postgres_url: str, tmp_path: Path) -> None:
+    busy = PostgresDatabase(postgres_url, connections=1, patience=0.05)
+    with busy.read(), pytest.raises(Unavailable, match="all 1 connections to PostgreSQL are in use"):
+        busy.write().__enter__()
+    busy.close()
+    gone = PostgresDatabase(f"postgresql://nobody@/nothing?host={tmp_path}", patience=0.05)
+    with pytest.raises(Unavailable, match="cannot be reached: connection to server on socket"):
+        gone.read().__enter__()
+    gone.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:pa%ss-secret@host/db",
+        "postgresql://me:secret@host/db?nonsense=1",
+        "postgresql://me:secret@[::1/db",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(Invalid, match="address of PostgreSQL cannot be read") as refused:
+        PostgresDatabase(url)
+    assert "secret" not in "".join(traceback.format_exception(refused.value))
+
+
+def test_what_is_too_long_for_an_index_is_the_callers_mistake(store: Store) -> None:
+    name = "".join(chr(0x4E00 + number) for number in range(1000))
+    with pytest.raises(Invalid, match="too long for the database"), store.write(Caller(name), AT, "act"):
+        pass
 
 
 def test_a_failed_statement_cannot_be_swallowed_and_committed(store: Store) -> None:

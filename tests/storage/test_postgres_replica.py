@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
+from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
-from mcp_memory.storage import Store
+from mcp_memory.storage import Store, postgres_pool
 from mcp_memory.storage.postgres import PostgresDatabase
+from tests.postgres_between import BreakingLine, standing_between
 from tests.postgres_server import PostgresServer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -108,5 +110,96 @@ def test_reads_go_on_when_the_replica_is_gone(
     put(store, 7)
     assert got(store) == 7
     assert reads_at(store) == "primary"
-    assert "the replica cannot be reached" in caplog.text
+    assert "the replica cannot be read from" in caplog.text
     store.close()
+
+
+def test_a_replica_that_was_promoted_is_not_read_from(
+    primary: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    promoted = PostgresServer().follow(primary).start()
+    store = Store(PostgresDatabase(primary.url("postgres"), promoted.url("postgres"))).open()
+    try:
+        with psycopg.connect(promoted.url("postgres"), autocommit=True) as connection:
+            connection.execute("SELECT pg_promote()")
+        put(store, 8)
+        assert got(store) == 8
+        assert "the replica follows no primary" in caplog.text
+    finally:
+        store.close()
+        promoted.remove()
+
+
+def test_a_replica_of_another_database_is_not_read_from(
+    primary: PostgresServer, replica: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with psycopg.connect(primary.url("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE elsewhere")
+    other = Store(PostgresDatabase(primary.url("elsewhere"))).open()
+    put(other, 1)
+    catch_up(primary, replica)
+    store = Store(PostgresDatabase(primary.url("postgres"), replica.url("elsewhere"))).open()
+    put(store, 9)
+    catch_up(primary, replica)
+    assert got(store) == 9
+    assert "follows another database" in caplog.text
+    store.close()
+    other.close()
+
+
+def test_a_change_of_which_nobody_knows_whether_it_was_kept_is_looked_for_where_it_would_be(
+    primary: PostgresServer, replica: PostgresServer
+) -> None:
+    line = BreakingLine(primary.url("postgres"))
+    with standing_between(primary.url("postgres"), line) as url:
+        store = Store(PostgresDatabase(url, replica.url("postgres"))).open()
+        put(store, 1)
+        catch_up(primary, replica)
+        assert reads_at(store) == "replica"
+        hold(replica, held=True)
+        try:
+            line.loses_next_commit = True
+            with pytest.raises(Unavailable, match="Look whether it was kept"):
+                put(store, 2)
+            assert got(store) == 2
+        finally:
+            hold(replica, held=False)
+        catch_up(primary, replica)
+        assert reads_at(store) == "replica"
+        store.close()
+
+
+def test_what_others_wrote_is_seen_before_long_though_the_replica_lags(
+    store: Store, primary: PostgresServer, replica: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, 1)
+    catch_up(primary, replica)
+    assert got(store) == 1
+    hold(replica, held=True)
+    try:
+        other = Store(PostgresDatabase(primary.url("postgres"))).open()
+        put(other, 2)
+        other.close()
+        assert got(store) == 1
+        monkeypatch.setattr(postgres_pool, "REPLICA_LAG_SECONDS", 0.0)
+        assert got(store) == 2
+    finally:
+        hold(replica, held=False)
+
+
+def test_reads_go_on_at_the_replica_while_the_primary_is_down() -> None:
+    primary = PostgresServer(wal_level="replica").create().start()
+    replica = PostgresServer().follow(primary).start()
+    store = Store(PostgresDatabase(primary.url("postgres"), replica.url("postgres"), patience=0.2)).open()
+    try:
+        put(store, 5)
+        catch_up(primary, replica)
+        assert got(store) == 5
+        primary.stop()
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            put(store, 6)
+        assert got(store) == 5
+    finally:
+        store.close()
+        replica.remove()
+        primary.remove()

@@ -10,8 +10,8 @@ import psycopg
 
 from mcp_memory.storage import postgres_schema
 from mcp_memory.storage.database import Params, Row, Script
-from mcp_memory.storage.postgres_errors import translated_errors
-from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected
+from mcp_memory.storage.postgres_errors import translated_errors, uncertain_outcome
+from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected, refuse_shared_session
 from mcp_memory.storage.postgres_signals import CHANNEL, SPACE_LOCK, PostgresBell, PostgresCandidacy
 from mcp_memory.storage.postgres_vectors import PostgresVectors
 from mcp_memory.storage.postgres_words import PostgresWords
@@ -25,7 +25,11 @@ LOCK_SECONDS = 10
 """How long a writer waits for another one in the same space."""
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-WRITE = f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+WRITE = (
+    f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{LOCK_SECONDS}s';"
+    # A process that was frozen in the middle does not keep others from its space for ever.
+    " SET LOCAL idle_in_transaction_session_timeout = '60s'"
+)
 NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
 _NOTHING: Params = {}
 
@@ -45,7 +49,9 @@ class PostgresDatabase:
     ) -> None:
         self._url = url
         self._primary = Pool(url, connections, patience)
-        self._replica = Replica(Pool(read_url, connections, REPLICA_PATIENCE)) if read_url else None
+        self._replica = (
+            Replica(Pool(read_url, connections, REPLICA_PATIENCE), self._primary) if read_url else None
+        )
         self.words = PostgresWords()
         self.vectors = PostgresVectors(self._outside_transactions)
 
@@ -62,14 +68,18 @@ class PostgresDatabase:
         with translated_errors(), self._primary.begun(WRITE if durable else WRITE + NOT_DURABLE) as raw:
             try:
                 yield PostgresConnection(raw)
-                _commit(raw)
             except BaseException:
                 _roll_back(raw)
                 raise
-            self._after_commit(raw, durable)
+            try:
+                with uncertain_outcome(raw):
+                    _commit(raw)
+            finally:
+                self._after_commit(raw, durable)
 
     def migrate(self, scripts: Sequence[Script]) -> None:
         with translated_errors(), connected(self._url) as raw:
+            refuse_shared_session(raw, self._url)
             postgres_schema.migrate(raw, scripts)
 
     @contextmanager
@@ -105,13 +115,16 @@ class PostgresDatabase:
 
     def _after_commit(self, raw: Raw, durable: bool) -> None:
         # What was written is kept by now: a failure here must not look like a failure of it.
-        with suppress(psycopg.Error):
+        try:
             if durable:
                 # After the transaction, not in it: of transactions with a NOTIFY only one at a time
                 # may commit, whatever space it is in. A bell not rung makes listeners look later.
                 raw.execute(f"NOTIFY {CHANNEL}")
             if self._replica:
                 self._replica.has_to_follow(raw, flushed=durable)
+        except psycopg.Error:
+            if self._replica:
+                self._replica.lose_track()
 
     @contextmanager
     def _outside_transactions(self) -> Iterator["PostgresConnection"]:
