@@ -49,6 +49,19 @@ def without_header_and_import(archive: Iterable[bytes]) -> list[dict[str, Any]]:
     return [one for one in records[1:] if one.get("name") != "archive_imported"]
 
 
+def ids_in(records: Iterable[dict[str, Any]]) -> set[str]:
+    return {one["id"] for one in records if "id" in one}
+
+
+def with_ids_as_numbers(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same, with each id of a thing as its place in the order of things, and no other numbers."""
+    text = json.dumps([{k: v for k, v in one.items() if k != "target_seq"} for one in records])
+    for number, id in enumerate(one["id"] for one in records if "id" in one):
+        text = text.replace(id, f"#{number}")
+    renumbered: list[dict[str, Any]] = json.loads(text)
+    return renumbered
+
+
 class TestImportOfAnthropicsFile:
     def test_entities_observations_and_relations_arrive(self, engine: Engine) -> None:
         done = engine.transfer.import_anthropic(lines(ANA, ACME, WORKS))
@@ -295,6 +308,65 @@ class TestFullExport:
         before = exported(other)[1:]
         assert other.transfer.import_full(archive).records == {}
         assert exported(other)[1:] == before
+
+    def test_another_space_of_the_same_database_gets_everything(self, lived_in: Engine) -> None:
+        archive = exported(lived_in)
+        second = lived_in.acting_for(Caller("second"))
+        done = second.transfer.import_from(archive)
+        assert done.skipped == 0
+        copy = without_header_and_import(exported(second))
+        assert with_ids_as_numbers(copy) == with_ids_as_numbers(without_header_and_import(archive))
+        assert not ids_in(copy) & ids_in(without_header_and_import(archive))
+        assert known(second) == known(lived_in)
+        assert triples(second) == triples(lived_in)
+        assert without_header_and_import(exported(lived_in)) == without_header_and_import(archive)
+
+    def test_a_second_import_into_another_space_adds_nothing(self, lived_in: Engine) -> None:
+        archive = exported(lived_in)
+        second = lived_in.acting_for(Caller("second"))
+        second.transfer.import_full(archive)
+        before = exported(second)[1:]
+        assert second.transfer.import_full(archive).records == {}
+        assert exported(second)[1:] == before
+
+    def test_what_comes_back_from_another_space_is_known(self, lived_in: Engine) -> None:
+        second = lived_in.acting_for(Caller("second"))
+        second.transfer.import_full(exported(lived_in))
+        back = [line for line in exported(second) if b"archive_imported" not in line]
+        assert lived_in.transfer.import_full(back).records == {}
+
+    def test_a_copy_stays_known_when_its_original_is_gone(self, lived_in: Engine) -> None:
+        archive = exported(lived_in)
+        second = lived_in.acting_for(Caller("second"))
+        second.transfer.import_full(archive)
+        [forgotten] = lived_in.memories.find(Filter(forgotten=True)).memories
+        lived_in.history.purge(forgotten.id)
+        assert second.transfer.import_full(archive).records == {}
+
+    def test_in_another_space_things_refer_to_each_other(self, lived_in: Engine) -> None:
+        second = lived_in.acting_for(Caller("second"))
+        second.transfer.import_full(exported(lived_in))
+        [node] = second.graph.open_nodes(["Ana"], superseded=True).nodes
+        [old] = [memory for memory in node.observations if memory.superseded_at]
+        assert old.superseded_by in {memory.id for memory in node.observations}
+        [changed] = second.memories.find(Filter(types=("decision",))).memories
+        past = second.history.of(changed.id)
+        assert [version.state["id"] for version in past.versions] == [changed.id]
+        assert [event.name for event in past.events] == ["memory_created", "memory_updated"]
+        assert {event.payload["id"] for event in past.events} == {changed.id}
+        [link] = second.memories.associations_of(changed.id)
+        assert link.target_id == changed.id
+
+    def test_an_observation_is_kept_to_the_letter_beside_a_memory_that_is_spaced_otherwise(
+        self, engine: Engine, other: Engine
+    ) -> None:
+        engine.memories.remember(NewMemory(content="tea  at four"))
+        engine.graph.create_entities([NewEntity(name="Ana", type="person", observations=("tea at four",))])
+        archive = exported(engine)
+        for _ in range(2):
+            other.transfer.import_full(archive)
+            assert known(other) == {"Ana": ["tea at four"]}
+            assert without_header_and_import(exported(other)) == without_header_and_import(archive)
 
     def test_an_import_that_broke_off_is_completed_by_the_next(
         self, lived_in: Engine, other: Engine, monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ from typing import Any
 from mcp_memory.errors import Conflict, Invalid
 from mcp_memory.model import UNKNOWN_TYPE
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.archive import content_hash
+from mcp_memory.storage.archive import Living, content_hashes, other_id
 
 FORMAT = 1
 PROGRAM = "mcp-memory"
@@ -44,6 +44,7 @@ def _line(value: Record) -> str:
 class Arrival:
     """Takes records in, batch by batch. What is here already, in whatever words, is not taken twice."""
 
+    space: str
     counts: Counter[str] = field(default_factory=Counter)
     """How many records of each kind are new here."""
     skipped: int = 0
@@ -52,6 +53,10 @@ class Arrival:
     _relations: dict[str, int] = field(default_factory=dict)
     _same: dict[str, str] = field(default_factory=dict)
     """The id that a memory has here, where the same content was remembered under another."""
+    _origin: str = ""
+    """The space that the records are from."""
+    _renamed: dict[str, str] = field(default_factory=dict)
+    """The id that something has here, where its own is taken in another space."""
     _superseded: dict[int, str] = field(default_factory=dict)
     _seen: Counter[int] = field(default_factory=Counter)
 
@@ -72,9 +77,10 @@ class Arrival:
 
     def finish(self, tx: Transaction) -> None:
         """What was superseded by a memory that has another id here is told that id."""
+        others = self._renamed | self._same
         for seq, by in self._superseded.items():
-            if by in self._same:
-                tx.archive.change("memory", seq, superseded_by=self._same[by])
+            if by in others:
+                tx.archive.change("memory", seq, superseded_by=others[by])
 
     def _takers(self) -> dict[str, Callable[[Transaction, Sequence[Record]], None]]:
         return {
@@ -97,28 +103,43 @@ class Arrival:
             raise Invalid(
                 f"this file is of format {newest}, this mcp-memory reads {FORMAT}: update mcp-memory"
             )
+        self._origin = str(records[-1]["space"])
+
+    def _known(self, tx: Transaction, table: str, records: Sequence[Record]) -> dict[str, int]:
+        """The numbers of those that are here already. Notes which ids the others cannot have here."""
+        others = {str(one["id"]): other_id(one["id"], self._origin, self.space) for one in records}
+        here = tx.archive.seqs(table, [*others, *others.values()])
+        copied = {id for id, other in others.items() if id not in here and other in here}
+        taken = tx.archive.taken(table, others.keys() - here.keys() - copied)
+        self._renamed |= {id: others[id] for id in copied | taken}
+        return {id: here[own] for id in others if (own := self._renamed.get(id, id)) in here}
+
+    def _add(self, tx: Transaction, table: str, record: Record, **numbers: Any) -> int:
+        id = record["id"]
+        return tx.archive.add(table, {**record, "id": self._renamed.get(id, id)}, **numbers)
 
     def _take_memories(self, tx: Transaction, records: Sequence[Record]) -> None:
-        known = tx.archive.seqs("memory", [record["id"] for record in records])
-        living = tx.archive.living(content_hash(record) for record in records)
+        known = self._known(tx, "memory", records)
+        living = tx.archive.living(hash for record in records for hash in content_hashes(record))
         for record in records:
-            id, hash = record["id"], content_hash(record)
-            is_living = record["forgotten_at"] is None
+            id, is_living = str(record["id"]), record["forgotten_at"] is None
+            hash = _own_hash(record, living)
             if id in known:
                 self._memories[id] = known[id]
             elif is_living and hash in living:
-                self._memories[id] = living[hash]
-                self._same[id] = tx.memories.fetch([living[hash]])[living[hash]].id
+                self._memories[id] = living[hash].seq
+                self._same[id] = living[hash].id
             else:
-                self._memories[id] = tx.archive.add("memory", record, content_hash=hash)
+                self._memories[id] = self._add(tx, "memory", record, content_hash=hash)
                 self.counts["memory"] += 1
                 if is_living:
-                    living[hash] = self._memories[id]
+                    own = self._renamed.get(id, id)
+                    living[hash] = Living(self._memories[id], own, record["content"])
             if record["superseded_by"] is not None:
                 self._superseded[self._memories[id]] = record["superseded_by"]
 
     def _take_entities(self, tx: Transaction, records: Sequence[Record]) -> None:
-        known = tx.archive.seqs("entity", [record["id"] for record in records])
+        known = self._known(tx, "entity", records)
         named = tx.entities.named(record["name"] for record in records)
         for record in records:
             same = {entity.type: entity for entity in named.get(record["name"], ())}
@@ -130,7 +151,7 @@ class Arrival:
                 self._entities[record["id"]] = same[UNKNOWN_TYPE].seq
                 tx.archive.change("entity", same[UNKNOWN_TYPE].seq, type=record["type"])
             else:
-                self._entities[record["id"]] = tx.archive.add("entity", record)
+                self._entities[record["id"]] = self._add(tx, "entity", record)
                 self.counts["entity"] += 1
 
     def _take_versions(self, tx: Transaction, records: Sequence[Record]) -> None:
@@ -142,7 +163,8 @@ class Arrival:
             if seq is None:
                 self.skipped += 1
             elif self._is_new("version", key, there):
-                tx.archive.add("memory_version", record, memory_seq=seq)
+                state = _renamed(record["state"], self._renamed)
+                tx.archive.add("memory_version", {**record, "state": state}, memory_seq=seq)
 
     def _take_observations(self, tx: Transaction, records: Sequence[Record]) -> None:
         ends = [(self._memories.get(one["memory"]), self._entities.get(one["entity"])) for one in records]
@@ -156,7 +178,7 @@ class Arrival:
                 tx.archive.add("entity_memory", record, memory_seq=key[0], entity_seq=key[1])
 
     def _take_relations(self, tx: Transaction, records: Sequence[Record]) -> None:
-        known = tx.archive.seqs("relation", [record["id"] for record in records])
+        known = self._known(tx, "relation", records)
         ends = [(self._entities.get(one["source"]), self._entities.get(one["target"])) for one in records]
         columns = ("source_seq", "target_seq", "type")
         active = tx.archive.counted("active_relation_keys", filter(None, (one for one, _ in ends)), columns)
@@ -167,14 +189,14 @@ class Arrival:
             elif source is None or target is None:
                 self.skipped += 1
             elif record["ended_at"] is not None or not active[key]:
-                self._relations[record["id"]] = tx.archive.add(
-                    "relation", record, source_seq=source, target_seq=target
+                self._relations[record["id"]] = self._add(
+                    tx, "relation", record, source_seq=source, target_seq=target
                 )
                 self.counts["relation"] += 1
                 active[key] += record["ended_at"] is None
 
     def _take_associations(self, tx: Transaction, records: Sequence[Record]) -> None:
-        known = tx.archive.seqs("association", [record["id"] for record in records])
+        known = self._known(tx, "association", records)
         ends = [(self._memories.get(one["source"]), self._memories.get(one["target"])) for one in records]
         columns = ("source_seq", "target_seq", "type")
         there = tx.archive.counted("association_ends", filter(None, (one for one, _ in ends)), columns)
@@ -183,19 +205,19 @@ class Arrival:
             if source is None or target is None:
                 self.skipped += 1
             elif record["id"] not in known and source != target and not there[key]:
-                tx.archive.add("association", record, source_seq=source, target_seq=target)
+                self._add(tx, "association", record, source_seq=source, target_seq=target)
                 there[key] += 1
                 self.counts["association"] += 1
 
     def _take_reflections(self, tx: Transaction, records: Sequence[Record]) -> None:
-        known = tx.archive.seqs("reflection", [record["id"] for record in records])
+        known = self._known(tx, "reflection", records)
         targets = {"entity": self._entities, "relation": self._relations}
         for record in records:
             if record["id"] in known:
                 continue
             places = targets.get(record["target_type"])
             target_seq = record["target_seq"] if places is None else places.get(record["target"])
-            tx.archive.add("reflection", record, target_seq=target_seq)
+            self._add(tx, "reflection", record, target_seq=target_seq)
             self.counts["reflection"] += 1
 
     def _take_accesses(self, tx: Transaction, records: Sequence[Record]) -> None:
@@ -213,7 +235,8 @@ class Arrival:
         columns = ("act", "name", "subject", "at")
         there = tx.archive.counted("event_keys", [record["act"] for record in records], columns)
         new = []
-        for record in records:
+        for told in records:
+            record = _renamed(told, self._renamed) if self._renamed else told
             key = (record["act"], record["name"], record["subject"], datetime.fromisoformat(record["at"]))
             if self._is_new("event", key, there):
                 new.append(record)
@@ -229,6 +252,24 @@ class Arrival:
         there[key] += 1
         self.counts[kind] += 1
         return True
+
+
+def _own_hash(record: Record, living: Mapping[str, Living]) -> str:
+    """What the memory is known by here, where an observation may be spaced otherwise than what it equals."""
+    first, *further = content_hashes(record)
+    is_other = first in living and living[first].content != record["content"]
+    return further[0] if further and is_other else first
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """The same, with the ids that things have here."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, dict):
+        return {key: _renamed(inner, names) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inner, names) for inner in value]
+    return value
 
 
 def _parsed(number: int, line: bytes) -> Record:

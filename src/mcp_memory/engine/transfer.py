@@ -138,9 +138,9 @@ class Transfer(Topic):
         """Add a full export to what is known; what is here already stays as it is.
 
         History comes along, but only what happens from here on can be undone. The import itself is one
-        act, that can be.
+        act, that can be. Where another space of this database has the ids already, things get others.
         """
-        act, arrival, done = self._context.new_id(), Arrival(), 0
+        act, arrival, done = self._context.new_id(), Arrival(self._context.caller.space), 0
         for batch in _batches(enumerate(_lines(source), 1)):
             with self._writing(act) as tx:
                 arrival.take(tx, batch)

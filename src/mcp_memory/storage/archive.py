@@ -1,16 +1,21 @@
 """Rows on their way to another database, named by ids that mean the same everywhere."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import plain, restored
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
-from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint
+from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
 
 PAGE = 500
+
+_RANDOM_BITS = (0xFFF << 64) | ((1 << 62) - 1)
 
 _NUMBERS = ("seq", "space_id", "content_hash", "source_seq", "target_seq", "entity_seq", "memory_seq")
 _OWN_COLUMNS = {table: [name for name in names if name not in _NUMBERS] for table, names in COLUMNS.items()}
@@ -30,6 +35,13 @@ _QUERIES = {
     "access": "archived_accesses",
     "event": "archived_events",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    seq: int
+    id: str
+    content: str
 
 
 class Archive:
@@ -52,8 +64,16 @@ class Archive:
         """The numbers that rows with these ids have here."""
         return {row["id"]: row["seq"] for row in self._scope.fetch(f"{table}_keys", ids)}
 
-    def living(self, hashes: Iterable[str]) -> dict[str, int]:
-        return {row["content_hash"]: row["seq"] for row in self._scope.fetch("living_memory_keys", hashes)}
+    def taken(self, table: str, ids: Iterable[str]) -> set[str]:
+        """Those of the ids that rows of other spaces have: an id is one thing's in the whole database."""
+        return {row["id"] for row in self._scope.fetch(f"{table}_ids_elsewhere", ids)}
+
+    def living(self, hashes: Iterable[str]) -> dict[str, Living]:
+        """By its hash: a memory that is not forgotten."""
+        return {
+            row["content_hash"]: Living(row["seq"], row["id"], row["content"])
+            for row in self._scope.fetch("living_memory_keys", hashes)
+        }
 
     def counted(self, query: str, keys: Iterable[Any], columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
         """How often each combination of these columns is there."""
@@ -102,8 +122,25 @@ class Archive:
             yield "co_occurrence", _portable(row)
 
 
-def content_hash(record: Mapping[str, Any]) -> str:
-    return (exact_fingerprint if record["origin"] == "observation" else fingerprint)(record["content"])
+def content_hashes(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a memory may be known by; an observation by the second where another has the first."""
+    content = record["content"]
+    if record["origin"] == "observation":
+        return exact_fingerprint(content), spelling_fingerprint(content)
+    return (fingerprint(content),)
+
+
+def other_id(id: str, here: str, there: str) -> str:
+    """The id that a copy of a thing has in another space of the same database, and that of its copy back.
+
+    Always the same one, so that a second import finds what the first brought; as old as the first, since
+    ids sort by their age. A UUID differs in its random bits only (RFC 9562).
+    """
+    digest = hashlib.sha256("\n".join(sorted((here, there))).encode()).digest()
+    try:
+        return str(UUID(int=UUID(id).int ^ (int.from_bytes(digest[:16]) & _RANDOM_BITS)))
+    except ValueError:
+        return exact_fingerprint(f"{here}\n{there}\n{id}")
 
 
 def _portable(row: Row) -> Row:

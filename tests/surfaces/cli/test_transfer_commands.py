@@ -63,6 +63,21 @@ def test_a_full_export_is_known_by_its_first_line(shell: Shell, file: Path, tmp_
     assert shell.json(*other, "import", str(archive))["records"] == {}
 
 
+def test_a_full_export_goes_into_another_space_of_the_same_database_once(
+    shell: Shell, file: Path, tmp_path: Path
+) -> None:
+    shell.run("import", str(file))
+    archive = tmp_path / "archive.jsonl"
+    shell.run("export", "--format", "full", str(archive))
+    second = ("--space", "second")
+    told = shell.json(*second, "import", str(archive))
+    assert (told["entities_imported"], told["relations_imported"], told["records"]["memory"]) == (2, 1, 1)
+    assert shell.run(*second, "export").stdout_bytes == FILE.encode()
+    assert shell.json(*second, "import", str(archive))["records"] == {}
+    shell.run(*second, "entities", "delete", "Ána")
+    assert shell.run("export").stdout_bytes == FILE.encode()
+
+
 def test_an_export_does_not_replace_a_file_unasked(shell: Shell, file: Path) -> None:
     assert "--force" in shell.refused("export", str(file), exit_code=1)
     assert file.read_text("utf-8") == FILE

@@ -54,20 +54,35 @@ SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at F
 -- memory_keys --
 SELECT id, seq FROM memory WHERE space_id = :space_id AND id IN ({keys})
 
+-- memory_ids_elsewhere --
+SELECT id FROM memory WHERE space_id <> :space_id AND id IN ({keys})
+
 -- entity_keys --
 SELECT id, seq FROM entity WHERE space_id = :space_id AND id IN ({keys})
+
+-- entity_ids_elsewhere --
+SELECT id FROM entity WHERE space_id <> :space_id AND id IN ({keys})
 
 -- relation_keys --
 SELECT id, seq FROM relation WHERE space_id = :space_id AND id IN ({keys})
 
+-- relation_ids_elsewhere --
+SELECT id FROM relation WHERE space_id <> :space_id AND id IN ({keys})
+
 -- association_keys --
 SELECT id, seq FROM association WHERE space_id = :space_id AND id IN ({keys})
+
+-- association_ids_elsewhere --
+SELECT id FROM association WHERE space_id <> :space_id AND id IN ({keys})
 
 -- reflection_keys --
 SELECT id, seq FROM reflection WHERE space_id = :space_id AND id IN ({keys})
 
+-- reflection_ids_elsewhere --
+SELECT id FROM reflection WHERE space_id <> :space_id AND id IN ({keys})
+
 -- living_memory_keys --
-SELECT content_hash, seq FROM memory
+SELECT content_hash, seq, id, content FROM memory
  WHERE space_id = :space_id AND forgotten_at IS NULL AND content_hash IN ({keys})
 
 -- version_keys --
