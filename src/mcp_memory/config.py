@@ -222,14 +222,17 @@ def explain(
 
 
 def masked(url: str) -> str:
-    """An address without its password."""
-    return re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1:•••@", url)
+    """An address without its password, wherever in it that stands, and whatever is in it."""
+    without = re.sub(r"(?<=://)([^/@:]*):.*@", r"\1:•••@", url)
+    return re.sub(r"((?:^|[?&\s])(?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)", r"\1•••", without)
 
 
 def sqlite_path(url: str) -> Path:
     """`sqlite:///memory.db` is relative to the working folder, `sqlite:////data/memory.db` is not."""
     path = url.removeprefix("sqlite://").removeprefix("/")
     if "://" not in url:
+        if "=" in url:  # as libpq also takes it, with a password perhaps
+            raise Invalid("DATABASE_URL must be an address: write postgresql://user:password@host/database")
         raise Invalid(f"DATABASE_URL must be an address, not {url!r}: write sqlite:///{url}")
     if not url.startswith("sqlite://"):
         raise Invalid(

@@ -160,3 +160,26 @@ def test_the_default_database_is_shown_by_its_full_address(file: Path) -> None:
 def test_a_password_is_left_out_of_an_address() -> None:
     assert masked("postgresql://me:s3cret@host/db") == "postgresql://me:•••@host/db"
     assert masked("sqlite:///memory.db") == "sqlite:///memory.db"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:s3cret@host/db",
+        "postgresql://me:x@s3cret@host/db",
+        "postgresql://me:x/s3cret@host/db",
+        "postgresql://me:x?s3cret@host/db",
+        "postgresql://host/db?user=me&password=s3cret&sslmode=require",
+        "postgresql://host/db?sslpassword=s3cret",
+        "host=db user=me password=s3cret",
+        "host=db user=me password='x s3cret'",
+    ],
+)
+def test_a_password_is_shown_nowhere(url: str, file: Path) -> None:
+    assert "s3cret" not in masked(url)
+    environ = {"DATABASE_URL": url}
+    try:
+        shown = [one.shown for one in explain(environ=environ, file=file)]
+    except Invalid as error:
+        shown = [str(error)]
+    assert "s3cret" not in " ".join(shown)
