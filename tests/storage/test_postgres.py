@@ -299,6 +299,8 @@ def test_why_there_is_no_connection_is_told(postgres_url: str, tmp_path: Path) -
         "postgresql://me:pa%ss-secret@host/db",
         "postgresql://me:secret@host/db?nonsense=1",
         "postgresql://me:secret@[::1/db",
+        "postgresql://me:x@secret@host/db",
+        "postgresql://me:secret/x@host/db",
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:

@@ -1,10 +1,11 @@
 """Connections to a PostgreSQL server, and to one that follows it."""
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -25,6 +26,9 @@ CONNECTING_SECONDS = 10
 
 ASKING_SECONDS = 2
 """How long to wait when only the reason is wanted why there is no connection."""
+
+SHORTEST_PATIENCE = 0.25
+"""Seconds that anybody waits for a connection: one may have to be made."""
 
 REPLICA_PAUSE_SECONDS = 10.0
 """How long reads leave a replica alone that could not be read from."""
@@ -70,14 +74,17 @@ def connect(url: str, **options: Any) -> Raw:
 
 def connecting(url: str) -> dict[str, Any]:
     """How to connect to an address."""
-    try:
-        return {**_DEFAULTS, **conninfo_to_dict(url), **_OPTIONS}
-    except psycopg.ProgrammingError:
-        # The driver's reason may quote the password.
-        raise Invalid(
-            "the address of PostgreSQL cannot be read: write postgresql://user:password@host/database, "
-            "and special characters of the password as %40 for @, %2F for /, %25 for %"
-        ) from None
+    # Whatever is wrong with it, the driver's reason could quote the password, or the half of it that
+    # looks like a host or a port.
+    with suppress(psycopg.ProgrammingError):
+        given = conninfo_to_dict(url)
+        host, port = str(given.get("host", "")), str(given.get("port", ""))
+        if "@" not in host.lstrip("@") and re.fullmatch(r"[\d,]*", port):
+            return {**_DEFAULTS, **given, **_OPTIONS}
+    raise Invalid(
+        "the address of PostgreSQL cannot be read: write postgresql://user:password@host/database, "
+        "and special characters of the password as %40 for @, %2F for /, %25 for %"
+    )
 
 
 def configure(raw: Raw) -> None:
@@ -170,7 +177,7 @@ class Pool:
 
     def _taken(self, patience: float | None) -> Raw:
         try:
-            return self._pool.getconn(patience)
+            return self._pool.getconn(None if patience is None else max(patience, SHORTEST_PATIENCE))
         except PoolTimeout as error:
             raise self._why_none() from error
 
