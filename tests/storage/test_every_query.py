@@ -147,7 +147,7 @@ BY_NUMBER = {
     "feedback_of_searches", "observations_of", "outline_observations_of", "outline_relations_of",
     "put_archived_access", "put_archived_access_day", "put_archived_co_occurrence", "relations_touching",
     "remove_access", "remove_access_days", "remove_co_occurrences", "remove_memory_tags", "remove_pending",
-    "results_of_searches", "settle_all_pending", "settle_pending", "vectors_by_seq",
+    "results_of_searches", "settle_all_pending", "vectors_by_seq",
 }  # fmt: skip
 OF_THE_WHOLE = {
     "activate_embedding_model", "add_embedding_model", "add_space", "add_token", "count_pending_anywhere",

@@ -1,8 +1,9 @@
 """What every use case works with: the store, the model, the clock, and on whose behalf."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -14,6 +15,11 @@ from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
 from mcp_memory.storage.access import Claim
 from mcp_memory.text.topics import DEFAULT_THRESHOLD, THRESHOLDS
+
+NOTE_PATIENCE = 0.25
+"""Seconds that a read waits for other writers, to note that something was used."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,35 +77,49 @@ class Context:
     """Held by the thread that makes vectors."""
 
     def record_use(self, entities: Sequence[int]) -> None:
-        """Being opened is use. That it could not be noted is no reason to fail a read."""
-        if not entities:
-            return
-        # Conflict: one of them was deleted since it was read.
-        with suppress(Unavailable, Conflict), self.noting() as tx:
+        """Being opened is use."""
+
+        def note(tx: Transaction) -> None:
             tx.usage.record(entities)
             feedback.opened(tx, entities)
 
+        if entities:
+            self.note_in_passing(note)
+
     def reinforce(self, memories: Sequence[int]) -> None:
         """Being read makes a memory stronger."""
-        if not memories:
-            return
-        with suppress(Unavailable), self.noting() as tx:
-            tx.memories.reinforce(memories)
+        if memories:
+            self.note_in_passing(lambda tx: tx.memories.reinforce(memories))
+
+    def note_in_passing(self, note: Callable[[Transaction], None]) -> None:
+        """Write down how something was used, if that can be done at once.
+
+        Use is counted roughly. That it could not be noted is no reason to fail a read, or to hold it up.
+        """
+        try:
+            with self.noting(patience=NOTE_PATIENCE) as tx:
+                note(tx)
+        # Conflict: what was read has been deleted since.
+        except (Unavailable, Conflict) as error:
+            _log.debug("use was not noted: %s", error)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         return self.store.read(self.caller.space, self.clock())
 
     @contextmanager
-    def writing(self, act: str | None = None) -> Iterator[Transaction]:
-        """Change what is known. Work that takes several transactions is one change if it names its `act`."""
-        with self.store.write(self.caller, self.clock(), act or self.new_id()) as tx:
+    def writing(self, act: str | None = None, *, patience: float | None = None) -> Iterator[Transaction]:
+        """Change what is known. Work that takes several transactions is one change if it names its `act`.
+
+        `patience`: seconds to wait for other writers, if fewer than usual.
+        """
+        with self.store.write(self.caller, self.clock(), act or self.new_id(), patience=patience) as tx:
             yield tx
             if self.claim is not None and tx.journal.has_events:
                 tx.access.carry_out(self.claim, tx.act)
 
-    def noting(self) -> AbstractContextManager[Transaction]:
+    def noting(self, *, patience: float | None = None) -> AbstractContextManager[Transaction]:
         """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""
-        return self.store.write(self.caller, self.clock(), "", durable=False)
+        return self.store.write(self.caller, self.clock(), "", durable=False, patience=patience)
 
 
 class Topic:

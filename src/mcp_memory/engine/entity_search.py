@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,7 +9,7 @@ from mcp_memory.engine.context import Topic, checked_limit, checked_query
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.learning import record_search, weights_in
 from mcp_memory.engine.unattached import unattached_memories
-from mcp_memory.errors import Conflict, Invalid, Unavailable
+from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, calibrated, min_max, rrf
 from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Scored, Usage, rank
@@ -147,10 +146,11 @@ class EntitySearch(Topic):
     def _remember(
         self, query: str, limit: int, answer: EntityAnswer, ranking: _Ranking, started_at: datetime
     ) -> None:
-        """Being shown is use. That it could not be noted is no reason to fail a search."""
+        """Being shown is use."""
         took = self._context.clock() - started_at
         shown = [hit.node.entity.seq for hit in answer.hits]
-        with suppress(Unavailable, Conflict), self._context.noting() as tx:
+
+        def note(tx: Transaction) -> None:
             tx.usage.record(shown)
             tx.memories.reinforce([memory.seq for memory in answer.unattached])
             record_search(
@@ -164,6 +164,8 @@ class EntitySearch(Topic):
                 duration_ms=took / timedelta(milliseconds=1),
                 results=_logged(ranking, limit),
             )
+
+        self._context.note_in_passing(note)
 
 
 def nearest_entities(tx: Transaction, meaning: Meaning, limit: int) -> list[tuple[int, float]]:

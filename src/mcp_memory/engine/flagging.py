@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from mcp_memory.model import EmbeddingModel, Memory, Node
 from mcp_memory.storage import Transaction
@@ -12,17 +13,49 @@ MOST_COMPARED = 500
 """Observations of one entity that a new one is compared to: the latest."""
 
 
-def flag_similar(tx: Transaction, model: EmbeddingModel, vectors: Mapping[int, bytes]) -> None:
-    """Flag those of the memories, whose vectors were just made, that repeat an earlier observation.
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """An observation, by its number, that looks like an earlier one of the same entity."""
+
+    seq: int
+    earlier: Memory
+    entity_seq: int
+
+
+def find_repeats(tx: Transaction, model: EmbeddingModel, vectors: Mapping[int, bytes]) -> list[Repeat]:
+    """Those of the memories, whose vectors were just made, that repeat an earlier observation.
 
     This is done when vectors are made, not when observations are written: a write need not wait for it.
+    All of an entity is read for it, so it is done before others have to wait for the transaction.
     """
     about = tx.entities.of_memories(vectors)
     entities = tx.entities.fetch({link["entity_seq"] for links in about.values() for link in links})
-    flagged: set[int] = set()
-    for node in tx.entities.nodes(entities.values()):
-        flagged |= _repeats(node, _known(tx, model, node, vectors), vectors)
-    tx.tidying.flag(flagged)
+    return [
+        repeat
+        for node in tx.entities.nodes(entities.values())
+        for repeat in _repeats(node, _known(tx, model, node, vectors), vectors)
+    ]
+
+
+def flag(tx: Transaction, repeats: Sequence[Repeat]) -> None:
+    """Flag those that are still what they were found to be."""
+    if not repeats:
+        return
+    earlier = tx.memories.fetch(repeat.earlier.seq for repeat in repeats)
+    about = tx.entities.of_memories(seq for one in repeats for seq in (one.seq, one.earlier.seq))
+    links = {(memory, link["entity_seq"]) for memory, found in about.items() for link in found}
+    tx.tidying.flag(
+        repeat.seq
+        for repeat in repeats
+        if _stands(earlier.get(repeat.earlier.seq), repeat.earlier)
+        and {(repeat.seq, repeat.entity_seq), (repeat.earlier.seq, repeat.entity_seq)} <= links
+    )
+
+
+def _stands(now: Memory | None, then: Memory) -> bool:
+    if now is None or now.forgotten_at is not None or now.superseded_at is not None:
+        return False
+    return now.content == then.content
 
 
 def _known(
@@ -32,26 +65,29 @@ def _known(
     return {**tx.indexes.vectors("memory", model, recent), **fresh}
 
 
-def _repeats(node: Node, known: Mapping[int, bytes], fresh: Mapping[int, bytes]) -> set[int]:
+def _repeats(node: Node, known: Mapping[int, bytes], fresh: Mapping[int, bytes]) -> Iterator[Repeat]:
     import numpy as np
 
     compared = [memory for memory in node.observations[-MOST_COMPARED:] if memory.seq in known]
     if len(compared) < 2:
-        return set()
+        return
     matrix = np.frombuffer(b"".join(known[memory.seq] for memory in compared), "<f4").reshape(
         len(compared), -1
     )
-    repeats = set()
     for place, memory in enumerate(compared):
         if memory.seq in fresh and place:
             cosines = matrix[:place] @ matrix[place]
-            if _is_repeat(memory, compared[:place], [float(cosine) for cosine in cosines]):
-                repeats.add(memory.seq)
-    return repeats
+            repeated = _repeated(memory, compared[:place], [float(cosine) for cosine in cosines])
+            if repeated is not None:
+                yield Repeat(memory.seq, repeated, node.entity.seq)
 
 
-def _is_repeat(memory: Memory, earlier: Sequence[Memory], cosines: Sequence[float]) -> bool:
-    return any(
-        duplicate(memory.content, other.content, cosine, COSINE_THRESHOLD) is not None
-        for other, cosine in zip(earlier, cosines, strict=True)
+def _repeated(memory: Memory, earlier: Sequence[Memory], cosines: Sequence[float]) -> Memory | None:
+    return next(
+        (
+            other
+            for other, cosine in zip(earlier, cosines, strict=True)
+            if duplicate(memory.content, other.content, cosine, COSINE_THRESHOLD) is not None
+        ),
+        None,
     )

@@ -1,13 +1,13 @@
 """Brings vectors up to date with what is stored: in batches, outside transactions, whenever there is time."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcp_memory.embedding import Embedder, NoModel, Purpose
-from mcp_memory.engine.context import Topic
-from mcp_memory.engine.flagging import flag_similar
+from mcp_memory.engine.context import NOTE_PATIENCE, Topic
+from mcp_memory.engine.flagging import find_repeats, flag
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller, EmbeddingModel, Node, Owner, Pending, Relation
 from mcp_memory.storage import Transaction
@@ -54,7 +54,7 @@ class Indexing(Topic):
             return ByWordsOnly(embedder.reason)
         try:
             self.catch_up(owner, patience=PATIENCE)
-            model = self._serving(embedder)
+            model = self._serving(embedder, patience=NOTE_PATIENCE)
             if model is None:
                 return ByWordsOnly(self._mismatch(embedder))
             return Meaning(
@@ -90,10 +90,10 @@ class Indexing(Topic):
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return 0
-        model = self._serving(embedder)
+        model = self._serving(embedder, patience=None if patience is None else NOTE_PATIENCE)
         begun, made = time.monotonic(), 0
         while model is not None and made < most:
-            step = self._step(embedder, model, owner, min(STEP, most - made))
+            step = self._step(embedder, model, owner, min(STEP, most - made), patience)
             made += step
             if not step or (patience is not None and time.monotonic() - begun > patience):
                 break
@@ -108,41 +108,57 @@ class Indexing(Topic):
         there = Indexing(replace(self._context, caller=Caller(waiting[0].space, self._context.caller.client)))
         return there.catch_up(waiting[0].pending.owner, BATCH)
 
-    def _step(self, embedder: Embedder, model: EmbeddingModel, owner: Owner, most: int) -> int:
+    def _step(
+        self, embedder: Embedder, model: EmbeddingModel, owner: Owner, most: int, patience: float | None
+    ) -> int:
         # In turns: two threads that took the same texts would both do all the work.
-        with self._context.turn:
+        if not self._context.turn.acquire(timeout=-1 if patience is None else patience):
+            return 0
+        try:
             with self._context.reading() as tx:
                 waiting = tx.indexes.pending(owner, most)
                 texts = texts_for(tx, waiting, min(BUDGET, embedder.card.max_tokens))
-            if waiting:
-                self._settle(embedder, model, waiting, texts)
-            return len(waiting)
+            if not waiting:
+                return 0
+            vectors = embedder.embed(list(texts.values()), "passage")
+            made = dict(zip(texts, (vector.tobytes() for vector in vectors), strict=True))
+            return len(waiting) if self._settled(model, waiting, made, patience) else 0
+        finally:
+            self._context.turn.release()
 
-    def _settle(
-        self, embedder: Embedder, model: EmbeddingModel, waiting: list[Pending], texts: dict[Pending, str]
-    ) -> None:
-        present = [pending for pending in waiting if pending in texts]
-        vectors = embedder.embed([texts[pending] for pending in present], "passage")
-        with self._context.noting() as tx:
-            made = [(pending, vector.tobytes()) for pending, vector in zip(present, vectors, strict=True)]
-            tx.indexes.settle(model, made)
-            observed = {pending.seq: vector for pending, vector in made if pending.owner == "memory"}
-            flag_similar(tx, model, observed)
-            for pending in waiting:
-                if pending not in texts:
-                    tx.indexes.drop_pending(pending)
+    def _settled(
+        self,
+        model: EmbeddingModel,
+        waiting: Sequence[Pending],
+        made: Mapping[Pending, bytes],
+        patience: float | None,
+    ) -> bool:
+        """Whether the vectors could be kept; a search, which is not patient, leaves them to others."""
+        observed = {pending.seq: vector for pending, vector in made.items() if pending.owner == "memory"}
+        with self._context.reading() as tx:
+            repeats = find_repeats(tx, model, observed) if observed else []
+        try:
+            with self._context.noting(patience=None if patience is None else NOTE_PATIENCE) as tx:
+                kept = {pending.seq for pending in tx.indexes.settle(model, list(made.items()))}
+                flag(tx, [repeat for repeat in repeats if repeat.seq in kept])
+                tx.indexes.drop_pending(pending for pending in waiting if pending not in made)
+        except Unavailable:
+            if patience is None:
+                raise
+            return False
+        return True
 
-    def _serving(self, embedder: Embedder) -> EmbeddingModel | None:
+    def _serving(self, embedder: Embedder, *, patience: float | None = None) -> EmbeddingModel | None:
         """The database's model if it is this one. A database without any takes this one."""
         with self._context.reading() as tx:
             active = tx.indexes.models().get("active")
         if active is None:
-            active = self._adopt(embedder)
+            active = self._adopt(embedder, patience)
         return active if active.fingerprint == embedder.card.fingerprint else None
 
-    def _adopt(self, embedder: Embedder) -> EmbeddingModel:
+    def _adopt(self, embedder: Embedder, patience: float | None) -> EmbeddingModel:
         card = embedder.card
-        with self._context.writing() as tx:
+        with self._context.writing(patience=patience) as tx:
             if "active" not in tx.indexes.models():
                 tx.indexes.add_model(card.name, card.dimensions, card.fingerprint, "active")
             return tx.indexes.models()["active"]

@@ -44,7 +44,10 @@ class Connection(Protocol):
         """How many rows the statement changed."""
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
-        """The same statement for each of the rows."""
+        """The same statement for each of the rows.
+
+        What is wrong with it may come out later, but in the same transaction.
+        """
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
         """New rows, as fast as the engine can take them."""
@@ -122,12 +125,6 @@ class Database(Protocol):
     """One engine."""
 
     name: str
-    space_lock: str
-    """SQL that lets one writer at a time into the space `:space`, until its transaction ends.
-
-    Empty where there is only one writer anyway. Two things rest on it: an act may look first and
-    write then, and the numbers of a space's events follow the order of commits.
-    """
 
     @property
     def words(self) -> Words: ...
@@ -138,8 +135,15 @@ class Database(Protocol):
     def read(self) -> AbstractContextManager[Connection]:
         """A transaction that only looks, at one moment."""
 
-    def write(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
-        """A transaction that is kept whole, or not at all; if `durable`, also through a power cut."""
+    def write(
+        self, *, space: str | None = None, durable: bool = True, patience: float | None = None
+    ) -> AbstractContextManager[Connection]:
+        """A transaction that is kept whole, or not at all; if `durable`, also through a power cut.
+
+        In a `space` there is one writer at a time. Two things rest on it: an act may look first and write
+        then, and the numbers of a space's events follow the order of commits. Whoever has waited for the
+        others for `patience` seconds gets `Unavailable`; without it, as long as is usual.
+        """
 
     def migrate(self, scripts: Sequence[Script]) -> None:
         """Apply the scripts newer than the database, while no other process does."""

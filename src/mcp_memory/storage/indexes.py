@@ -98,33 +98,36 @@ class Indexes:
         for query in ("pend_all_memories", "pend_all_entities", "pend_all_reflections"):
             self._scope.change(query, model_id=model.id)
 
-    def settle(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> int:
-        """Keep the vectors whose text is still the one that was embedded. How many were kept."""
-        kept: dict[Owner, list[tuple[int, int, bytes]]] = {}
-        for pending, vector in embedded:
-            if self._scope.change(
-                "settle_pending", owner=pending.owner, seq=pending.seq, stamp=pending.stamp
-            ):
-                kept.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
-        return self._put(model, kept)
+    def settle(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> set[Pending]:
+        """Keep the vectors whose text is still the one that was embedded. Which were kept."""
+        kept: set[Pending] = set()
+        for owner in {pending.owner for pending, _ in embedded}:
+            seqs = [pending.seq for pending, _ in embedded if pending.owner == owner]
+            found = self._scope.fetch("pending_by_seq", seqs, owner=owner)
+            kept |= {Pending(owner, row["seq"], row["stamp"]) for row in found}
+        self.put_vectors(model, [(pending, vector) for pending, vector in embedded if pending in kept])
+        kept &= {pending for pending, _ in embedded}
+        self.drop_pending(kept)
+        return kept
 
     def put_vectors(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> int:
-        """Keep vectors for a model that is being built."""
-        kept: dict[Owner, list[tuple[int, int, bytes]]] = {}
+        """Keep vectors, whatever waits for one. How many there were."""
+        rows: dict[Owner, list[tuple[int, int, bytes]]] = {}
         for pending, vector in embedded:
-            kept.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
-        return self._put(model, kept)
+            rows.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
+        for owner, vectors in rows.items():
+            self._scope.database.vectors.put(self._scope.connection, model.id, owner, vectors)
+        return len(embedded)
 
     def supply(self, model: EmbeddingModel, owner: Owner, seq: int, vector: bytes) -> None:
         """Hand over the vector of a text that this transaction writes, so that it need not wait for one."""
         if self.models().get("active") == model:
             self._scope.vectors_at_hand[owner, seq] = (model.id, vector)
 
-    def drop_pending(self, pending: Pending) -> None:
-        """Its owner is gone."""
-        self._scope.change_each("remove_pending", [pending.seq], owner=pending.owner)
-
-    def _put(self, model: EmbeddingModel, rows: dict[Owner, list[tuple[int, int, bytes]]]) -> int:
-        for owner, vectors in rows.items():
-            self._scope.database.vectors.put(self._scope.connection, model.id, owner, vectors)
-        return sum(map(len, rows.values()))
+    def drop_pending(self, settled: Iterable[Pending]) -> None:
+        """Nothing waits any more for vectors of these."""
+        by_owner: dict[Owner, list[int]] = {}
+        for pending in settled:
+            by_owner.setdefault(pending.owner, []).append(pending.seq)
+        for owner, seqs in by_owner.items():
+            self._scope.change_each("remove_pending", seqs, owner=owner)

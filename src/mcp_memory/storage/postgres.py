@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import psycopg
+from psycopg import sql as psycopg_sql
 
 from mcp_memory.storage import postgres_schema
 from mcp_memory.storage.database import Params, Row, Script
@@ -26,11 +27,13 @@ LOCK_SECONDS = 10
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = (
-    f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{LOCK_SECONDS}s';"
+    "BEGIN ISOLATION LEVEL READ COMMITTED;"
     # A process that was frozen in the middle does not keep others from its space for ever.
     " SET LOCAL idle_in_transaction_session_timeout = '60s'"
 )
 NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
+FEW = 20
+"""Rows up to which statements, sent together, are quicker than a COPY."""
 _NOTHING: Params = {}
 
 
@@ -42,7 +45,6 @@ class PostgresDatabase:
     """
 
     name = "postgres"
-    space_lock = f"SELECT pg_advisory_xact_lock({SPACE_LOCK}, hashtext(:space))"
 
     def __init__(
         self, url: str, read_url: str = "", connections: int = CONNECTIONS, patience: float = PATIENCE
@@ -64,10 +66,15 @@ class PostgresDatabase:
                 _roll_back(raw)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator["PostgresConnection"]:
-        with translated_errors(), self._primary.begun(WRITE if durable else WRITE + NOT_DURABLE) as raw:
+    def write(
+        self, *, space: str | None = None, durable: bool = True, patience: float | None = None
+    ) -> Iterator["PostgresConnection"]:
+        begin = _begin_writing(space, durable, LOCK_SECONDS if patience is None else patience)
+        with translated_errors(), self._primary.begun(begin, patience) as raw:
             try:
-                yield PostgresConnection(raw)
+                connection = PostgresConnection(raw)
+                yield connection
+                connection.send()
             except BaseException:
                 _roll_back(raw)
                 raise
@@ -130,37 +137,67 @@ class PostgresDatabase:
     def _outside_transactions(self) -> Iterator["PostgresConnection"]:
         """For what PostgreSQL refuses inside one, like making an index while others write."""
         with translated_errors(), connected(self._url) as raw:
-            yield PostgresConnection(raw)
+            connection = PostgresConnection(raw)
+            yield connection
+            connection.send()
 
 
 class PostgresConnection:
-    """A transaction on one psycopg connection."""
+    """A transaction on one psycopg connection.
+
+    Statements whose answer nobody reads wait, and are sent together with the next one whose answer is
+    read: the way to the server is what takes most of the time.
+    """
 
     def __init__(self, raw: Raw) -> None:
         self.raw = raw
+        self._waiting: list[tuple[str, Params]] = []
 
     def run(self, sql: str, params: Params = _NOTHING) -> list[Row]:
         statement = translated(sql)
-        return self.raw.execute(statement.sql, statement.bound(params), binary=True).fetchall()
+        with self._sending():
+            cursor = self.raw.execute(statement.sql, statement.bound(params), binary=True)
+        return cursor.fetchall()
 
     def change(self, sql: str, params: Params = _NOTHING) -> int:
         statement = translated(sql)
-        return self.raw.execute(statement.sql, statement.bound(params)).rowcount
+        with self._sending():
+            cursor = self.raw.execute(statement.sql, statement.bound(params))
+        return cursor.rowcount
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
         statement = translated(sql)
-        if len(rows) == 1:  # as most are: a pipeline would cost more than it saves
-            self.raw.execute(statement.sql, statement.bound(rows[0]))
+        bound = [statement.bound(row) for row in rows]
+        if len(rows) <= FEW:
+            self._waiting += [(statement.sql, row) for row in bound]
             return
+        self.send()
         with self.raw.cursor() as cursor:
-            cursor.executemany(statement.sql, [statement.bound(row) for row in rows])
+            cursor.executemany(statement.sql, bound)
+
+    def send(self) -> None:
+        """Let the server do what waits."""
+        with self._sending():
+            pass
+
+    @contextmanager
+    def _sending(self) -> Iterator[None]:
+        if not self._waiting:
+            yield
+            return
+        waiting, self._waiting = self._waiting, []
+        with self.raw.pipeline():
+            for sql, params in waiting:
+                self.raw.execute(sql, params)
+            yield
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
         names = ", ".join(columns)
-        if len(rows) == 1:  # as most are: COPY takes more to begin and to end
+        if len(rows) <= FEW:
             values = ", ".join(f":{column}" for column in columns)
-            self.change(f"INSERT INTO {table} ({names}) VALUES ({values})", rows[0])
+            self.change_many(f"INSERT INTO {table} ({names}) VALUES ({values})", rows)
             return
+        self.send()
         # Binary data must be of exactly the columns' types: PostgreSQL converts nothing here.
         types = self._types(table, columns)
         with (
@@ -241,6 +278,17 @@ def _as_psycopg(found: re.Match[str]) -> str:
     if found[1]:
         return f"%({found[1]})s"
     return "" if found[0].startswith("--") else found[0].replace("%", "%%")
+
+
+def _begin_writing(space: str | None, durable: bool, patience: float) -> str:
+    """All that a transaction begins with, in one go."""
+    waiting = f"; SET LOCAL lock_timeout = '{max(1, round(patience * 1000))}ms'"
+    lock = "" if space is None else f"; SELECT pg_advisory_xact_lock({SPACE_LOCK}, hashtext({_text(space)}))"
+    return WRITE + waiting + ("" if durable else NOT_DURABLE) + lock
+
+
+def _text(text: str) -> str:
+    return psycopg_sql.Literal(text).as_string(None)
 
 
 def _commit(raw: Raw) -> None:

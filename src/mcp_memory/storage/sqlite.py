@@ -44,7 +44,6 @@ class SqliteDatabase:
     """A file that many threads and processes may use at once."""
 
     name = "sqlite"
-    space_lock = ""  # there is one writer in all
 
     def __init__(self, path: Path, synchronous: Synchronous = "FULL") -> None:
         self._path = path
@@ -75,14 +74,17 @@ class SqliteDatabase:
                 self._give_back(connection)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator["SqliteConnection"]:
-        # The thread lock: one connection may not be used by two threads. The file lock: SQLite's own
-        # waiting is unfair among processes, and a writer could starve for seconds. It is held for
-        # fairness only; BEGIN IMMEDIATE is what makes it safe.
-        with self._writing, self._lock.held(BUSY_TIMEOUT_MS / 1000), _translated():
+    def write(
+        self, *, space: str | None = None, durable: bool = True, patience: float | None = None
+    ) -> Iterator["SqliteConnection"]:
+        # There is one writer in all, whatever the space.
+        with self._turn(patience) as left, _translated():
             connection = self._open_writer()
             self._set_durability(connection, self._synchronous if durable else "NORMAL")
-            _begin(connection)
+            if left is None:
+                _begin(connection)
+            else:
+                _begin_at_once(connection, left)
             try:
                 yield SqliteConnection(connection)
                 connection.execute("COMMIT")
@@ -90,6 +92,25 @@ class SqliteDatabase:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _turn(self, patience: float | None) -> Iterator[float | None]:
+        """Wait for the other writers; what is left of the patience."""
+        # The thread lock: one connection may not be used by two threads. The file lock: SQLite's own
+        # waiting is unfair among processes, and a writer could starve for seconds. It is held for
+        # fairness only; BEGIN IMMEDIATE is what makes it safe.
+        begun = time.monotonic()
+        if not self._writing.acquire(timeout=-1 if patience is None else patience):
+            raise Unavailable("the database is busy with another writer; try again")
+        try:
+            if patience is None:
+                with self._lock.held(BUSY_TIMEOUT_MS / 1000):
+                    yield None
+            else:
+                with self._lock.held(max(0.0, begun + patience - time.monotonic())):
+                    yield max(0.0, begun + patience - time.monotonic())
+        finally:
+            self._writing.release()
 
     def migrate(self, scripts: Sequence[Script]) -> None:
         newest = scripts[-1].number
@@ -288,6 +309,14 @@ def _begin(connection: apsw.Connection) -> None:
             time.sleep(min(0.1 * 2**attempt, 2.0) * (1 + random.random() / 10))
         else:
             return
+
+
+def _begin_at_once(connection: apsw.Connection, patience: float) -> None:
+    connection.set_busy_timeout(int(patience * 1000))
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
 
 class SqliteConnection:

@@ -99,14 +99,21 @@ class Store:
             yield Transaction(connection, self.database, self._space_id(connection, space), at)
 
     @contextmanager
-    def write(self, caller: Caller, at: datetime, act: str, *, durable: bool = True) -> Iterator[Transaction]:
+    def write(
+        self,
+        caller: Caller,
+        at: datetime,
+        act: str,
+        *,
+        durable: bool = True,
+        patience: float | None = None,
+    ) -> Iterator[Transaction]:
         """Change a space; a new one begins to exist with its first change.
 
         Not `durable`: what is written need not survive a power cut, and costs no wait for the disk.
+        `patience`: seconds to wait for other writers, if fewer than usual.
         """
-        with self.database.write(durable=durable) as connection:
-            if self.database.space_lock:
-                connection.run(self.database.space_lock, {"space": caller.space})
+        with self.database.write(space=caller.space, durable=durable, patience=patience) as connection:
             space_id = self._space_id(connection, caller.space)
             if space_id == NO_SPACE:
                 connection.change(queries.load()["add_space"], {"name": caller.space, "at": at})

@@ -33,9 +33,8 @@ ON CONFLICT (owner, seq) DO UPDATE SET stamp = excluded.stamp
 -- remove_pending --
 DELETE FROM pending WHERE owner = :owner AND seq IN ({keys})
 
--- settle_pending --
--- Only if the text is still the one that was embedded.
-DELETE FROM pending WHERE owner = :owner AND seq = :seq AND stamp = :stamp
+-- pending_by_seq --
+SELECT seq, stamp FROM pending WHERE space_id = :space_id AND owner = :owner AND seq IN ({keys})
 
 -- settle_all_pending --
 DELETE FROM pending

@@ -1,0 +1,125 @@
+"""Rows written one by one, or many in one go."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mcp_memory.errors import Conflict
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store
+from tests.consistency import troubles
+
+AT = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+MANY = 50
+"""More than are written one by one anywhere."""
+
+
+def link(entity: int, memory: int) -> dict[str, Any]:
+    return {"entity_seq": entity, "memory_seq": memory, "relevance": 1.0, "created_at": AT}
+
+
+def observed(store: Store, count: int) -> list[str]:
+    """What an entity with so many observations, written in one go, says of them."""
+    texts = {f"id {number}": f"fact number {number}" for number in range(count)}
+    with store.write(Caller(), AT, "act") as tx:
+        entity = tx.entities.add(id="e", name="Ada", type="person")
+        memories = tx.memories.add_observations(texts, kind="generic")
+        tx.entities.link_all((entity, memory) for memory in memories)
+        tx.journal.record_rows("observed", {str(number): {} for number in range(count)})
+    with store.read("default", AT) as tx:
+        [node] = tx.entities.nodes([tx.entities.get("Ada")])
+        assert list(node.observations) == memories
+        return node.texts
+
+
+@pytest.mark.parametrize("count", [1, 2, MANY])
+def test_rows_written_in_one_go_are_numbered_in_their_order(store: Store, count: int) -> None:
+    assert observed(store, count) == [f"fact number {number}" for number in range(count)]
+    assert troubles(store) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, MANY])
+def test_rows_written_in_one_go_can_be_taken_back(store: Store, count: int) -> None:
+    observed(store, count)
+    with store.write(Caller(), AT, "undo") as tx:
+        tx.journal.take_back("act")
+    with store.read("default", AT) as tx:
+        assert tx.entities.count() == 0
+        assert not tx.memories.fetch_ids([f"id {number}" for number in range(count)])
+        assert tx.indexes.count_pending() == 0
+    assert troubles(store) == []
+    with store.write(Caller(), AT, "redo") as tx:
+        tx.journal.take_back("undo")
+    with store.read("default", AT) as tx:
+        [node] = tx.entities.nodes([tx.entities.get("Ada")])
+        assert node.texts == [f"fact number {number}" for number in range(count)]
+        assert len(tx.indexes.matching("memory", ["fact"], tx.memories.current, 100)) == count
+    assert troubles(store) == []
+
+
+def test_each_row_is_told_of_in_its_own_event(store: Store) -> None:
+    observed(store, MANY)
+    with store.database.read() as connection:
+        told = connection.run("SELECT before FROM event WHERE name = 'observed' ORDER BY seq")
+    assert [event["before"][-1]["table"] for event in told] == ["entity_memory"] * MANY
+    assert [len(event["before"]) for event in told[1:]] == [1] * (MANY - 1)
+
+
+def test_a_number_that_a_row_has_is_not_given_again_after_many(store: Store) -> None:
+    observed(store, MANY)
+    with store.write(Caller(), AT, "more") as tx:
+        later = tx.memories.add_observations({"z": "later"}, kind="generic")
+        assert later[0].seq > max(memory.seq for memory in tx.memories.fetch_ids(["id 49"]).values())
+        tx.journal.record("memory_created", "z")
+
+
+def test_what_is_written_is_seen_by_the_next_look_of_its_transaction(store: Store) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        tx.settings.put("key", 1)
+        assert tx.settings.get("key") == 1
+        tx.settings.put("key", 2)
+        tx.settings.put("other", 3)
+        assert (tx.settings.get("key"), tx.settings.get("other")) == (2, 3)
+
+
+def write_links_to_nothing(store: Store, count: int) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        tx.settings.put("key", "kept")
+        tx.scope.rows.insert_all("entity_memory", [link(1, 1)] * count)
+
+
+@pytest.mark.parametrize("count", [1, 2, MANY])
+def test_a_row_that_is_refused_takes_the_whole_transaction_with_it(store: Store, count: int) -> None:
+    with pytest.raises(Conflict):
+        write_links_to_nothing(store, count)
+    with store.read("default", AT) as tx:
+        assert tx.settings.get("key", "not kept") == "not kept"
+
+
+def write_tag_of_nothing(store: Store) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        tx.settings.put("key", "kept")
+        tx.scope.change_many("put_memory_tag", [{"tag": "a", "memory_seq": 1}])
+        tx.settings.put("key", "kept again")
+
+
+def test_a_change_that_is_refused_late_takes_the_whole_transaction_with_it(store: Store) -> None:
+    with pytest.raises(Conflict):
+        write_tag_of_nothing(store)
+    with store.write(Caller(), AT, "act") as tx:
+        assert tx.settings.get("key", "not kept") == "not kept"
+        tx.settings.put("key", "kept")
+    with store.read("default", AT) as tx:
+        assert tx.settings.get("key") == "kept"
+
+
+def test_a_space_may_have_any_name(store: Store) -> None:
+    name = 'it\'s 100 % \\ "odd"; ünïcode'
+    with store.write(Caller(name), AT, "act") as tx:
+        tx.entities.add(id="e", name="Ada", type="person")
+        tx.journal.record("entity_created", "e")
+    with store.read(name, AT) as tx:
+        assert tx.entities.get("Ada").id == "e"
