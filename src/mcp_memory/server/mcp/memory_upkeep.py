@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
+from mcp_memory.server.mcp.graph_shown import FullRelation, full_relation
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Tell, tool
 from mcp_memory.text.preview import shortened
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mcp_memory.engine.consolidating import Cluster, KeptApart
     from mcp_memory.engine.graph_walk import WalkedNode
     from mcp_memory.engine.history import Change
-    from mcp_memory.model import Memory, MemoryVersion, Relation
+    from mcp_memory.model import Memory, MemoryVersion
 
 SHOWN = 20
 """Clusters and pairs that one report shows; it counts them all."""
@@ -133,20 +134,10 @@ class NodeShown(TypedDict):
     memories: NotRequired[list[MemoryShown]]
 
 
-class EdgeShown(TypedDict):
-    id: str
-    source: str
-    target: str
-    relation_type: str
-    strength: float
-    confidence: float
-    context: str | None
-
-
 class EntityGraphShown(TypedDict):
     center: str
     nodes: list[NodeShown]
-    edges: list[EdgeShown]
+    edges: list[FullRelation]
     truncated: bool
 
 
@@ -288,7 +279,7 @@ def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphSh
     return {
         "center": graph.center.name,
         "nodes": [_node(node, arguments.include_memories) for node in graph.nodes],
-        "edges": [_edge(edge) for edge in graph.edges],
+        "edges": [full_relation(edge) for edge in graph.edges],
         "truncated": graph.truncated,
     }
 
@@ -402,18 +393,6 @@ def _node(node: WalkedNode, with_memories: bool) -> NodeShown:
         "memory_count": node.memory_count,
     }
     return {**shown, "memories": [_memory(memory) for memory in node.memories]} if with_memories else shown
-
-
-def _edge(relation: Relation) -> EdgeShown:
-    return {
-        "id": relation.id,
-        "source": relation.source,
-        "target": relation.target,
-        "relation_type": relation.type,
-        "strength": relation.strength,
-        "confidence": relation.confidence,
-        "context": relation.context,
-    }
 
 
 def _cluster(cluster: Cluster) -> ClusterShown:
