@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import click
 
 from mcp_memory import wiring
 from mcp_memory.cli.output import json_option, print_json, printable
 from mcp_memory.cli.session import Session
-from mcp_memory.config import is_postgres, sqlite_path
+from mcp_memory.config import Config, is_postgres, sqlite_path
 from mcp_memory.embedding import NoModel
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.storage.finding import Finding
@@ -37,14 +37,27 @@ def doctor(ctx: click.Context, session: Session, quick: bool, as_json: bool) -> 
 
 
 def _findings(session: Session, quick: bool) -> Iterator[Finding]:
-    url = session.config.url
-    if not is_postgres(url):
-        from mcp_memory.storage.sqlite_examination import examine
-
-        yield from examine(sqlite_path(url), quick=quick)
-    if is_postgres(url) or sqlite_path(url).exists():
+    examine = _postgres if is_postgres(session.config.url) else _sqlite
+    is_there = yield from examine(session.config, quick)
+    if is_there:
         yield from _engine(session)
     yield _model(session)
+
+
+def _sqlite(config: Config, quick: bool) -> Generator[Finding, None, bool]:
+    from mcp_memory.storage.sqlite_examination import examine
+
+    path = sqlite_path(config.url)
+    yield from examine(path, quick=quick)
+    return path.exists()
+
+
+def _postgres(config: Config, quick: bool) -> Generator[Finding, None, bool]:
+    try:
+        from mcp_memory.storage.postgres_examination import examine
+    except ImportError:
+        return True  # then it cannot be opened, and that says why
+    return (yield from examine(config.url, config.database_read_url, quick=quick))
 
 
 def _engine(session: Session) -> Iterator[Finding]:

@@ -211,7 +211,7 @@ class Replica:
         """From now on reads must see what the primary has committed by now; `flushed`: and has on disk."""
         place = "flush" if flushed else "insert"
         [row] = primary.execute(
-            f"SELECT CAST(pg_current_wal_{place}_lsn() - '0/0' AS BIGINT) AS written, {_IDENTITY}"
+            f"SELECT CAST(pg_current_wal_{place}_lsn() - '0/0' AS BIGINT) AS written, {IDENTITY}"
         ).fetchall()
         with self._noting:
             self._written = max(self._written, row["written"])
@@ -277,11 +277,11 @@ class Replica:
 
 
 # A place in the log says something only within one cluster; and a cluster has many databases.
-_IDENTITY = (
+IDENTITY = (
     "(SELECT system_identifier FROM pg_control_system()) AS cluster,"
     " (SELECT oid FROM pg_database WHERE datname = current_database()) AS database"
 )
 _PLACE = (
     "SELECT pg_is_in_recovery() AS follows,"
-    f" CAST(pg_last_wal_replay_lsn() - '0/0' AS BIGINT) AS replayed, {_IDENTITY}"
+    f" CAST(pg_last_wal_replay_lsn() - '0/0' AS BIGINT) AS replayed, {IDENTITY}"
 )
