@@ -282,6 +282,29 @@ def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres
     database.close()
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("53100", "no room left on its disk"),
+        ("53200", "PostgreSQL failed: trouble"),
+        ("57014", "broke off a statement: trouble"),
+        ("40001", "busy with another writer"),
+        ("42501", "does not allow this: trouble"),
+    ],
+)
+def test_what_the_server_reports_is_told_as_what_it_is(store: Store, code: str, told: str) -> None:
+    put(store, 1)
+
+    def write() -> None:
+        with store.write(Caller(), AT, "act") as tx:
+            tx.settings.put("key", [2])
+            tx.scope.connection.change(f"DO $$ BEGIN RAISE 'trouble' USING ERRCODE = '{code}'; END $$")
+
+    with pytest.raises(Unavailable, match=told):
+        write()
+    assert got(store) == [1]
+
+
 def test_why_there_is_no_connection_is_told(postgres_url: str, tmp_path: Path) -> None:
     busy = PostgresDatabase(postgres_url, connections=1, patience=0.05)
     with busy.read(), pytest.raises(Unavailable, match="all 1 connections to PostgreSQL are in use"):

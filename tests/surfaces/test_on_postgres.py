@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from click.testing import CliRunner
+from psycopg.conninfo import conninfo_to_dict
 
 from mcp_memory import wiring
+from mcp_memory.cli import main
 from mcp_memory.config import Config
 from mcp_memory.engine import Context, Engine
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.postgres import PostgresDatabase
 from tests.fakes import HashEmbedder
+from tests.surfaces.cli.shell import Shell
 from tests.surfaces.rest.serving import Running, listening, running
 from tests.surfaces.speaking import conversation
 
@@ -63,3 +70,16 @@ def test_what_an_assistant_tells_its_own_server_is_told_and_found_on_the_web(
         assert [item["content"] for item in found["items"]] == ["keeps the harbour light"]
         saved = assistant.call("memory_save", content="the bell rings at six", memory_type="fact")
         assert client.get(f"/api/memories/{saved['memory_id']}").json()["content"] == "the bell rings at six"
+
+
+@pytest.mark.parametrize("words", [("info",), ("doctor",), ("settings",), ("remember", "x"), ("spaces",)])
+@pytest.mark.parametrize("spoiling", [{}, {"dbname": "nothing"}, {"host": "/nowhere"}])
+def test_no_command_shows_the_password(
+    postgres_url: str, tmp_path: Path, words: tuple[str, ...], spoiling: dict[str, str]
+) -> None:
+    told = conninfo_to_dict(postgres_url, password="s3cret", **spoiling)
+    url = f"postgresql:///?{urlencode(told)}"
+    environment = {**Shell(tmp_path).environment, "DATABASE_URL": url, "LOG_LEVEL": "debug"}
+    result = CliRunner(env=environment).invoke(main, words)
+    assert result.output
+    assert "s3cret" not in result.output

@@ -9,6 +9,8 @@ import click
 from mcp_memory.cli.output import counted, json_option, print_json, say
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
+from mcp_memory.config import is_postgres, masked, sqlite_path
+from mcp_memory.errors import Invalid
 
 
 @click.command()
@@ -29,6 +31,7 @@ def copy(session: Session, source: str, target: str, as_json: bool) -> None:
     from mcp_memory.storage.copying import copy as copy_all
     from mcp_memory.wiring import open_store
 
+    _check(source)
     with (
         closing(open_store(session.config, source)) as original,
         closing(open_store(session.config, target)) as made,
@@ -41,3 +44,19 @@ def copy(session: Session, source: str, target: str, as_json: bool) -> None:
     memories = counted(copied.counts["memory"], "memory", "memories")
     say(f"Copied {memories} with all that belongs to them: {sum(copied.counts.values()):,} rows in all.")
     say("Every row was compared and is the same. Point DATABASE_URL at the copy to use it.")
+
+
+def _check(source: str) -> None:
+    """A name that was mistyped shall not make a new database."""
+    if not _is_there(source):
+        raise Invalid(f"there is nothing to copy at {masked(source)}: is it the one that was meant?")
+
+
+def _is_there(source: str) -> bool:
+    if not is_postgres(source):
+        return sqlite_path(source).exists()
+    try:
+        from mcp_memory.storage.postgres_examination import is_set_up
+    except ImportError:
+        return True  # who opens it says what is missing
+    return is_set_up(source)

@@ -28,20 +28,26 @@ def examine(url: str, read_url: str = "", *, quick: bool = False) -> Generator[F
 
     Returns whether our tables are there.
     """
-    is_set_up = False
+    is_there = False
     try:
         with translated_errors(), connected(url) as raw:
             refuse_shared_session(raw, url)
             for look in (_server, _pgvector, _schema, _durability, _connections):
                 yield from look(raw)
-            is_set_up = _is_set_up(raw)
-            if is_set_up:
+            is_there = _is_set_up(raw)
+            if is_there:
                 yield from _tables(raw, quick)
             if read_url:
                 yield from _replica(raw, read_url)
     except MemoryServerError as error:
         yield Finding("database", False, str(error), "see above; else point DATABASE_URL elsewhere")
-    return is_set_up
+    return is_there
+
+
+def is_set_up(url: str) -> bool:
+    """Whether our tables are there."""
+    with translated_errors(), connected(url) as raw:
+        return _is_set_up(raw)
 
 
 def _tables(raw: Raw, quick: bool) -> Iterator[Finding]:

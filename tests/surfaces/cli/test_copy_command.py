@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import psycopg
+
+from tests.postgres_server import PostgresDatabases
 from tests.surfaces.cli.shell import Shell
 
 
@@ -22,3 +25,16 @@ def test_a_database_in_use_is_not_overwritten(shell: Shell) -> None:
     shell.run("remember", "the harbour closes at nine")
     here = f"sqlite:///{shell.file}"
     assert "holds memories already" in shell.complaint("copy", "--from", here, "--to", here)
+
+
+def test_a_mistyped_original_makes_no_database(shell: Shell, postgres: PostgresDatabases) -> None:
+    typo, target = shell.folder / "typo.db", shell.folder / "new.db"
+    assert "nothing to copy" in shell.complaint(
+        "copy", "--from", f"sqlite:///{typo}", "--to", f"sqlite:///{target}"
+    )
+    with postgres.empty() as url:
+        assert "nothing to copy" in shell.complaint("copy", "--from", url, "--to", f"sqlite:///{target}")
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT to_regnamespace('mcp_memory')").fetchall() == [(None,)]
+    assert not typo.exists()
+    assert not target.exists()
