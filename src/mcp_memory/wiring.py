@@ -14,13 +14,14 @@ from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
+from mcp_memory.storage.copying import check_whole
 
 
 def build(config: Config, client: str = "") -> Engine:
     """An engine on the configured database, brought up to date, with the configured model."""
     return Engine(
         Context(
-            store=Store(open_database(config)).open(),
+            store=_whole(Store(open_database(config)).open()),
             embedder=embedder(config),
             clock=now,
             new_id=new_id,
@@ -30,6 +31,15 @@ def build(config: Config, client: str = "") -> Engine:
             memory_file=memory_file(config),
         )
     )
+
+
+def _whole(store: Store) -> Store:
+    try:
+        check_whole(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def open_store(config: Config, url: str) -> Store:

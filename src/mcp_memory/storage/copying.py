@@ -102,6 +102,16 @@ def copy(source: Store, target: Store, progress: Progress = lambda what, done, t
     return Copied(counts)
 
 
+def check_whole(store: Store) -> None:
+    """Half a memory must not be taken for all of it."""
+    with store.database.read() as connection:
+        if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):
+            raise Unavailable(
+                "a copy to this database is under way, or was broken off: run the same `mcp-memory copy` "
+                "again until it is done, or name another database"
+            )
+
+
 def _mark(target: Store) -> None:
     with target.database.write() as connection:
         if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):

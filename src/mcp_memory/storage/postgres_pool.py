@@ -179,6 +179,8 @@ class Pool:
         try:
             return self._pool.getconn(None if patience is None else max(patience, SHORTEST_PATIENCE))
         except PoolTimeout as error:
+            if patience is not None:  # who is in a hurry has no use for the reason
+                raise Unavailable("no connection to PostgreSQL was free in time; try again") from error
             raise self._why_none() from error
 
     def _why_none(self) -> Unavailable:

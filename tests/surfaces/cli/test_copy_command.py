@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import psycopg
+from contextlib import closing
 
+import psycopg
+import pytest
+
+from mcp_memory.config import Config
+from mcp_memory.storage import copying
+from mcp_memory.wiring import open_store
 from tests.postgres_server import PostgresDatabases
 from tests.surfaces.cli.shell import Shell
 
@@ -38,3 +44,22 @@ def test_a_mistyped_original_makes_no_database(shell: Shell, postgres: PostgresD
             assert connection.execute("SELECT to_regnamespace('mcp_memory')").fetchall() == [(None,)]
     assert not typo.exists()
     assert not target.exists()
+
+
+def test_a_copy_that_was_broken_off_is_not_worked_with(shell: Shell, postgres_url: str) -> None:
+    shell.run("remember", "the harbour closes at nine")
+    here, there = f"sqlite:///{shell.file}", {"DATABASE_URL": postgres_url}
+    with (
+        closing(open_store(Config(), here)) as original,
+        closing(open_store(Config(), postgres_url)) as made,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        copying.copy(original, made, break_off)
+    assert "was broken off" in shell.run("info", exit_code=3, environment=there).output
+    shell.run("copy", "--from", here, "--to", postgres_url)
+    assert "harbour closes" in shell.run("recall", "harbour", environment=there).stdout
+
+
+def break_off(what: str, done: int, total: int) -> None:
+    if what == "copying memory":
+        raise KeyboardInterrupt
