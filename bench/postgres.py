@@ -178,8 +178,8 @@ def page(columns: Sequence[Figures]) -> Iterator[str]:
         f"Made by `python -m bench.postgres` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
         f" ({platform.machine()}), Python {platform.python_version()}, one engine after the other on the same"
         f" machine and disk. Vectors of {DIMENSIONS} dimensions, from real texts; 37 words a memory,"
-        " six a question; recall through the engine with ten results, without the model's time. PostgreSQL answers over a"
-        " local socket.\n"
+        " six a question; recall through the engine with ten results, without the model's time. PostgreSQL"
+        " answers over a local socket.\n"
     )
     yield "| | " + " | ".join(f"{column.engine} {column.rows:,}" for column in columns) + " |"
     yield "|---|" + "--:|" * len(columns)
