@@ -17,20 +17,21 @@ _TERMINATE, _READY = b"X", b"Z"
 
 
 class BreakingLine:
-    """Passes everything on, until the answer to a COMMIT is to get lost."""
+    """Passes everything on, until the answer to a COMMIT is to get lost: the next one, or the one after."""
 
     def __init__(self, url: str) -> None:
         self._server = _socket_of(url)
-        self.loses_next_commit = False
+        self.loses_commit = 0
 
     def serve(self, client: socket.socket) -> None:
         with client, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.connect(self._server)
             threading.Thread(target=_pass_on, args=(client, server), daemon=True).start()
             while data := server.recv(65536):
-                if self.loses_next_commit and b"COMMIT\0" in data:
-                    self.loses_next_commit = False
-                    break
+                if self.loses_commit and b"COMMIT\0" in data:
+                    self.loses_commit -= 1
+                    if not self.loses_commit:
+                        break
                 client.sendall(data)
             # Closing alone would wait for the thread that still reads.
             client.shutdown(socket.SHUT_RDWR)

@@ -123,6 +123,9 @@ def test_a_role_without_rights_to_the_tables_is_told_what_to_run(postgres_url: s
             store.open()
             put(store, 1)
             assert got(store) == [1]
+            admin.execute("CREATE INDEX vector_near_9_memory_9 ON mcp_memory.vector (seq)")
+            # Indexes are left to a server that owns the table.
+            assert list(store.database.vectors.tend(store.database, 1, DIMENSIONS)) == []
             admin.execute("REVOKE INSERT ON mcp_memory.setting FROM visitor")
             with pytest.raises(Unavailable, match="does not allow this: permission denied for table setting"):
                 put(store, 2)
@@ -207,7 +210,7 @@ def test_when_the_answer_to_a_commit_is_lost_nobody_claims_to_know(postgres_url:
     with standing_between(postgres_url, line) as url:
         store = Store(PostgresDatabase(url)).open()
         put(store, 1)
-        line.loses_next_commit = True
+        line.loses_commit = 1
         with pytest.raises(Unavailable, match="Look whether it was kept before trying again"):
             put(store, 2)
         assert got(store) == [2]
@@ -268,6 +271,15 @@ def test_settings_of_a_role_do_not_change_what_is_kept(postgres_url: str) -> Non
             {"name": "Łódź 東京", "created_at": AT}
         ]
     store.close()
+
+
+def test_only_who_writes_may_not_stay_idle_for_long(store: Store) -> None:
+    """A reader holds up nobody, and who copies everything has to wait for the other side."""
+    asked = "SELECT current_setting('idle_in_transaction_session_timeout') AS most"
+    with store.database.write() as connection:
+        assert connection.run(asked) == [{"most": "1min"}]
+    with store.database.read() as connection:
+        assert connection.run(asked) == [{"most": "1h"}]
 
 
 def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres_url: str) -> None:

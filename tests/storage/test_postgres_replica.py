@@ -158,7 +158,7 @@ def test_a_change_of_which_nobody_knows_whether_it_was_kept_is_looked_for_where_
         assert reads_at(store) == "replica"
         hold(replica, held=True)
         try:
-            line.loses_next_commit = True
+            line.loses_commit = 1
             with pytest.raises(Unavailable, match="Look whether it was kept"):
                 put(store, 2)
             assert got(store) == 2

@@ -19,6 +19,7 @@ from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.postgres import PostgresDatabase
 from tests.fakes import HashEmbedder
+from tests.postgres_between import BreakingLine, standing_between
 from tests.surfaces.cli.shell import Shell
 from tests.surfaces.rest.serving import Running, listening, running
 from tests.surfaces.speaking import conversation
@@ -70,6 +71,21 @@ def test_what_an_assistant_tells_its_own_server_is_told_and_found_on_the_web(
         assert [item["content"] for item in found["items"]] == ["keeps the harbour light"]
         saved = assistant.call("memory_save", content="the bell rings at six", memory_type="fact")
         assert client.get(f"/api/memories/{saved['memory_id']}").json()["content"] == "the bell rings at six"
+
+
+def test_what_was_kept_though_its_answer_was_lost_is_not_done_twice(postgres_url: str) -> None:
+    line = BreakingLine(postgres_url)
+    key = {"Idempotency-Key": "the first"}
+    asked = {"target_type": "global", "content": "the harbour is the heart of the town"}
+    with standing_between(postgres_url, line) as url, served(url) as web, web.client() as client:
+        line.loses_commit = 2  # that of the reflection; the one before claims the key
+        failed = client.post("/api/reflections", json=asked, headers=key)
+        assert failed.status_code == 503
+        assert "Look whether it was kept" in failed.json()["detail"]
+        assert (
+            client.post("/api/reflections", json=asked, headers=key, follow_redirects=True).status_code == 200
+        )
+        assert client.get("/api/reflections").json()["total"] == 1
 
 
 @pytest.mark.parametrize("words", [("info",), ("doctor",), ("settings",), ("remember", "x"), ("spaces",)])

@@ -76,8 +76,13 @@ class PostgresVectors:
 
     def tend(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
         with self._outside_transactions() as connection:
-            [row] = connection.run(f"SELECT pg_try_advisory_lock({INDEX_LOCK}, 0) AS mine")
-            if row["mine"]:  # else another server is at it
+            # Only the table's owner may make an index on it; and one server at a time does.
+            [row] = connection.run(
+                "SELECT CASE WHEN pg_has_role(relowner, 'USAGE')"
+                f" THEN pg_try_advisory_lock({INDEX_LOCK}, 0) END AS mine"
+                " FROM pg_class WHERE oid = to_regclass('vector')"
+            )
+            if row["mine"]:
                 yield from _tend(connection, model_id, dimensions)
 
 
