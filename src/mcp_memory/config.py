@@ -363,3 +363,7 @@ def _check(config: Config) -> None:
         )
     if not is_postgres(config.url):
         sqlite_path(config.url)
+        if config.database_read_url:
+            raise Invalid(
+                "DATABASE_READ_URL names a PostgreSQL replica, but DATABASE_URL is SQLite: leave it out"
+            )

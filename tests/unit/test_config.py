@@ -95,6 +95,7 @@ def test_a_file_that_is_not_toml_is_refused_with_its_name(file: Path, content: b
         ("DATABASE_URL", "memory.db", "write sqlite:///memory.db"),
         ("DATABASE_URL", "mysql://me:secret@host/db", "must begin with sqlite:/// or postgresql://, not mysql://"),
         ("DATABASE_URL", "sqlite:///", "names no file"),
+        ("DATABASE_READ_URL", "postgresql://host/db", "DATABASE_URL is SQLite"),
         ("DATABASE_URL", "sqlite:///:memory:", "names no file"),
         ("DATABASE_BACKEND", "postgres", "set DATABASE_URL to postgresql://"),
     ],
