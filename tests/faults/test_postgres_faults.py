@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from mcp_memory import wiring
@@ -141,6 +142,32 @@ def test_while_postgresql_is_down_calls_fail_and_afterwards_they_work(server: Po
         assert tx.settings.get("key") == [1]
     write(3)
     store.close()
+
+
+def test_a_failover_is_survived_with_an_address_that_names_both_servers() -> None:
+    # A commit waits until the standby has it: nothing acknowledged is lost with the primary.
+    primary = PostgresServer(
+        wal_level="replica", synchronous_standby_names="*", synchronous_commit="remote_apply"
+    )
+    standby = PostgresServer().follow(primary.create().start()).start()
+    hosts = f"{primary.folder},{standby.folder}"
+    engine = opened(f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write")
+    database = engine._context.store.database
+    with ExitStack() as closing:
+        for end in (primary.remove, standby.remove, engine.close):
+            closing.callback(end)
+        bell = closing.enter_context(database.bell())
+        candidacy = closing.enter_context(database.candidacy())
+        assert bell.wait(10)
+        assert candidacy.leads()
+        engine.graph.create_entities([NewEntity(name="before")])
+        primary.crash()
+        with psycopg.connect(standby.url("postgres"), autocommit=True) as admin:
+            admin.execute("SELECT pg_promote()")
+        engine.graph.create_entities([NewEntity(name="after")])
+        assert len(engine.graph.open_nodes(["before", "after"]).nodes) == 2
+        assert candidacy.leads()
+        assert bell.wait(10)
 
 
 def test_an_event_written_at_one_server_is_heard_of_at_another(server: PostgresServer) -> None:
