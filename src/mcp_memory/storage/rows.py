@@ -158,7 +158,7 @@ def digest(table: str, row: Row | None) -> str | None:
     if row is None:
         return None
     volatile = VOLATILE.get(table, frozenset())
-    steady = {key: _levelled(value) for key, value in (plain(row) or {}).items() if key not in volatile}
+    steady = {key: _levelled(value) for key, value in row.items() if key not in volatile}
     return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -177,9 +177,13 @@ def named(table: str, seq: int, row: Row | None) -> str:
 
 
 def _levelled(value: Any) -> Any:
+    if value is None or isinstance(value, str):  # as most are, and this is on the way of every row
+        return value
     # A database gives 1.0 back for 1, or 10000000000000000 for 1e16.
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return float(value) if abs(value) < 2**1023 else value
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
     if isinstance(value, dict):
         return {key: _levelled(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
