@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from mcp_memory.engine import Engine
+from mcp_memory.engine.access import Claim
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
 from tests.fakes import Clock
@@ -40,8 +41,9 @@ def test_the_background_is_not_what_undo_takes_back(engine: Engine) -> None:
 
 
 def test_old_answers_are_let_go(engine: Engine, clock: Clock) -> None:
-    engine.access.claim("key", "request")
-    engine.access.answer("key", "request", 201, {})
+    claim = engine.access.claim("key", "request")
+    assert isinstance(claim, Claim)
+    engine.access.answer(claim, 201, {})
     clock.advance(days=2)
     engine.chores.run_due(lambda: True)
-    assert engine.access.claim("key", "another request") is None
+    assert isinstance(engine.access.claim("key", "another request"), Claim)

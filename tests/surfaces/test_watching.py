@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceUpdatedNotification
+from typing_extensions import TypedDict
 
 from mcp_memory.config import Config
+from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
+from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.tools import ADDS, Resource, ToolSet, tool
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
 from tests.surfaces.speaking import PATIENCE, Conversation, conversation
@@ -40,12 +46,21 @@ class Ear:
         if isinstance(message, ResourceUpdatedNotification):
             self._told.put(str(message.params.uri))
 
+    @property
+    def count(self) -> int:
+        """How many notes nobody has looked at yet."""
+        return self._told.qsize()
+
     def until(self, last: str) -> list[str]:
         """All that was told, up to and with this one."""
         told = [self._told.get(timeout=PATIENCE)]
         while told[-1] != last:
             told.append(self._told.get(timeout=PATIENCE))
         return told
+
+
+class Written(TypedDict):
+    told: bool
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -127,6 +142,35 @@ def test_an_entity_is_told_of_when_a_memory_about_it_is_edited_and_the_edit_undo
         elsewhere.history.undo_last()
         assert ear.until(ADA) == [ADA]
         elsewhere.close()
+
+
+def test_a_write_that_was_told_of_before_its_tool_answered_is_not_told_of_again(tmp_path: Path) -> None:
+    ear, heard, engine = Ear(), threading.Event(), engine_on(tmp_path / "memory.db")
+
+    @tool(title="Write", annotations=ADDS)
+    def write(engine: Engine) -> Written:
+        """Answer only when the watcher has heard of it from the feed."""
+        engine.memories.remember(NewMemory(content="the feed is faster"))
+        return {"told": heard.wait(PATIENCE)}
+
+    async def note(message: Any) -> None:
+        await ear(message)
+        heard.set()
+
+    shelf = Resource(
+        uri="memory://shelf", name="s", title="S", description="", mime_type="text/plain", read=lambda _: ""
+    )
+    server = build([ToolSet(name="t", tools=[write], resources=[shelf])], lambda: engine, workers=2)
+
+    async def talk() -> Any:
+        options: Any = {"message_handler": note, "read_timeout_seconds": PATIENCE}
+        async with Client(server, mode="legacy", **options) as client:
+            await client.session.subscribe_resource(shelf.uri)
+            return await client.call_tool("write", {})
+
+    assert anyio.run(talk).structured_content == {"told": True}
+    engine.close()
+    assert ear.count == 1
 
 
 def test_over_http_a_watcher_hears_of_its_own_space_only(tmp_path: Path) -> None:

@@ -68,13 +68,14 @@ class Desk:
         if not tool.only_reads and self._rights(context) == "read":
             return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
         caller = self._caller(context)
+        told = self.watchers.telling_count(caller.space)
         tell = _teller(context)
         result = await self._in_thread(
             lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell)
         )
         if not tool.only_reads and not result.is_error:
             # Also when it changed nothing: that is how Anthropic's server does it.
-            await self.watchers.tell(caller.space, self._resources)
+            await self.watchers.tell(caller.space, otherwise=self._resources, since=told)
         return result
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:

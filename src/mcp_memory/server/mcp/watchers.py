@@ -72,6 +72,7 @@ class _Audience:
 
     def __init__(self, place: int) -> None:
         self.place = place
+        self.telling_count = 0
         self.turn = anyio.Lock()
         self.following = anyio.CancelScope()
         self.bus = _Bus()
@@ -137,24 +138,38 @@ class Watchers:
         finally:
             self._dismiss_if_empty(space, audience)
 
-    async def tell(self, space: str, also: Iterable[str] = ()) -> None:
-        """Tell of all that is new in the space, each resource once, and of these in any case."""
+    def telling_count(self, space: str) -> int:
+        """How often the watchers of a space have been told something."""
+        audience = self._audiences.get(space)
+        return audience.telling_count if audience else 0
+
+    async def tell(self, space: str, otherwise: Iterable[str] = (), since: int = 0) -> None:
+        """Tell of all that is new in the space, each resource once.
+
+        If nothing is, and nothing was told since the count was this, then of the others.
+        """
         audience = self._audiences.get(space)
         if audience is None:
             return
         async with audience.turn:
-            uris = dict.fromkeys(also)
-            try:
-                news = await self._look(space, audience.place)
-            except MCPError as error:
-                # What was written is written; the feed brings it up again.
-                log.warning("cannot see what changed in %s: %s", space, error)
-            else:
-                audience.place = news.place
-                uris |= dict.fromkeys(news.uris)
+            uris = await self._news(space, audience)
+            # The feed may have been faster than the tool whose write it told of.
+            if not uris and audience.telling_count == since:
+                uris = tuple(otherwise)
+            audience.telling_count += bool(uris)
             for uri in uris:
                 await audience.tell(uri)
         self._dismiss_if_empty(space, audience)
+
+    async def _news(self, space: str, audience: _Audience) -> tuple[str, ...]:
+        try:
+            news = await self._look(space, audience.place)
+        except MCPError as error:
+            # What was written is written; the feed brings it up again.
+            log.warning("cannot see what changed in %s: %s", space, error)
+            return ()
+        audience.place = news.place
+        return news.uris
 
     async def _audience(self, space: str) -> _Audience:
         assert self._tasks is not None, "watchers are served while the server runs"
