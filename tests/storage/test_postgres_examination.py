@@ -73,7 +73,7 @@ def test_missing_rights_are_found(postgres_url: str) -> None:
             assert "permission denied" in problems(as_reader)["database"]
             admin.execute("GRANT USAGE ON SCHEMA mcp_memory TO reader")
             admin.execute("GRANT SELECT ON ALL TABLES IN SCHEMA mcp_memory TO reader")
-            assert "reader may not read and write answered" in problems(as_reader)["rights"]
+            assert "reader may not read and write answered, association" in problems(as_reader)["rights"]
             admin.execute(found(as_reader)["rights"].advice)
             assert "can make vector indexes" in found(as_reader)["rights"].detail
         finally:

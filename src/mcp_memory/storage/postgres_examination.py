@@ -107,14 +107,19 @@ def _schema(raw: Raw) -> Iterator[Finding]:
 
 def _rights(raw: Raw) -> Iterator[Finding]:
     closed = raw.execute(
-        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND NOT (SELECT bool_and("
-        " has_table_privilege(format('%%I.%%I', schemaname, tablename), right_)) FROM"
-        " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_) ORDER BY 1",
+        "SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = %s AND (c.relkind = 'r' AND NOT"
+        " (SELECT bool_and(has_table_privilege(c.oid, kind))"
+        " FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS kind)"
+        " OR c.relkind = 'S' AND NOT has_sequence_privilege(c.oid, 'USAGE')) ORDER BY 1",
         [SCHEMA],
     ).fetchall()
     if closed:
-        names = ", ".join(row["tablename"] for row in closed[:5]) + (", …" if len(closed) > 5 else "")
-        advice = f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {raw.info.user}"
+        names = ", ".join(row["name"] for row in closed[:5]) + (", …" if len(closed) > 5 else "")
+        advice = (
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {raw.info.user};"
+            f" GRANT ALL ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {raw.info.user}"
+        )
         yield Finding("rights", False, f"{raw.info.user} may not read and write {names}", advice)
         return
     others = raw.execute(

@@ -62,7 +62,8 @@ def _version(raw: Raw) -> int:
             raw,
             "use",
             "GRANT USAGE ON SCHEMA {schema} TO {user};"
-            " GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user}",
+            " GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user};"
+            " GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {user}",
         )
     [row] = raw.execute("SELECT COALESCE(max(number), 0) AS number FROM migration").fetchall()
     return int(row["number"])
