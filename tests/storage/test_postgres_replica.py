@@ -203,3 +203,17 @@ def test_reads_go_on_at_the_replica_while_the_primary_is_down() -> None:
         store.close()
         replica.remove()
         primary.remove()
+
+
+def test_where_nobody_can_listen_the_bell_keeps_silent(
+    store: Store, primary: PostgresServer, replica: PostgresServer
+) -> None:
+    put(store, 1)
+    catch_up(primary, replica)
+    following = Store(PostgresDatabase(replica.url("postgres"))).open()
+    with following.database.bell() as bell:
+        assert not bell.wait(0)
+    assert got(following) == 1
+    with pytest.raises(Unavailable, match="only takes reads"):
+        put(following, 2)
+    following.close()

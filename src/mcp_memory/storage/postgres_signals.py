@@ -27,7 +27,7 @@ class PostgresBell:
         if self._raw is not None:
             try:
                 return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
-            except psycopg.OperationalError:
+            except psycopg.Error:
                 self.close()
         return self._listens() or self._paused(timeout)
 
@@ -36,7 +36,7 @@ class PostgresBell:
         try:
             self._raw = connect(self._url)
             self._raw.execute(f"LISTEN {CHANNEL}")
-        except psycopg.OperationalError:
+        except psycopg.Error:  # it is gone, or a replica, which takes no listeners
             self.close()
             return False
         return True
@@ -73,7 +73,7 @@ class PostgresCandidacy:
                 if self._leads
                 else f"SELECT pg_try_advisory_lock({LEADER_LOCK}, 0) AS leads"
             ).fetchall()
-        except psycopg.OperationalError:
+        except psycopg.Error:
             self.close()
             return False
         self._leads = bool(row["leads"])
