@@ -285,6 +285,25 @@ def test_only_who_writes_may_not_stay_idle_for_long(store: Store) -> None:
         assert connection.run(asked) == [{"most": "1h"}]
 
 
+def test_who_was_idle_for_too_long_is_told_that_nothing_was_kept(store: Store, postgres_url: str) -> None:
+    put(store, 1)
+
+    def dawdle() -> None:
+        with store.write(Caller(), AT, "act") as tx:
+            tx.settings.put("key", [2])
+            [row] = tx.scope.connection.run(
+                "SELECT pg_backend_pid() AS pid,"
+                " set_config('idle_in_transaction_session_timeout', '1ms', true)"
+            )
+            with psycopg.connect(postgres_url, autocommit=True) as admin:
+                while admin.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [row["pid"]]).fetchall():
+                    pass
+
+    with pytest.raises(Unavailable, match="idle-in-transaction timeout"):
+        dawdle()
+    assert got(store) == [1]
+
+
 def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres_url: str) -> None:
     url = make_conninfo(postgres_url, options="-c statement_timeout=50")
     database = PostgresDatabase(url)

@@ -11,6 +11,9 @@ from mcp_memory.errors import Conflict, Invalid, Unavailable
 
 NOTHING_KEPT = "Nothing was kept of what failed: try again."
 
+# The driver counts them among the internal errors of the server.
+_TOO_SLOW = (errors.IdleInTransactionSessionTimeout, errors.TransactionTimeout)
+
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
@@ -45,7 +48,7 @@ def translated_errors() -> Iterator[None]:
         ) from error
     except errors.QueryCanceled as error:
         raise Unavailable(f"PostgreSQL broke off a statement: {first_line(error)}. {NOTHING_KEPT}") from error
-    except psycopg.OperationalError as error:
+    except (psycopg.OperationalError, *_TOO_SLOW) as error:
         raise Unavailable(f"PostgreSQL failed: {first_line(error)}. {NOTHING_KEPT}") from error
 
 
