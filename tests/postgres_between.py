@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import struct
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -76,14 +74,15 @@ class LendingPooler:
 @contextmanager
 def standing_between(url: str, one: BreakingLine | LendingPooler) -> Iterator[str]:
     """The address under which the database is reached through it."""
-    folder = Path(tempfile.mkdtemp(prefix="between-"))
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(folder / ".s.PGSQL.5432"))
+    # Short: the path of a socket may have 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="between-") as folder, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"{folder}/.s.PGSQL.5432")
         listening.listen()
         threading.Thread(target=_accept, args=(listening, one), daemon=True).start()
-        yield make_conninfo(url, host=str(folder), port=5432)
-        listening.shutdown(socket.SHUT_RDWR)
-    shutil.rmtree(folder)
+        try:
+            yield make_conninfo(url, host=folder, port=5432)
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
 
 
 def _accept(listening: socket.socket, one: BreakingLine | LendingPooler) -> None:

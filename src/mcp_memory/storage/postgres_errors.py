@@ -11,8 +11,8 @@ from mcp_memory.errors import Conflict, Invalid, Unavailable
 
 NOTHING_KEPT = "Nothing was kept of what failed: try again."
 
-# The driver counts them among the internal errors of the server.
-_TOO_SLOW = (errors.IdleInTransactionSessionTimeout, errors.TransactionTimeout)
+_TOO_SLOW = frozenset({"25P03", "25P04"})
+"""Idle for too long within a transaction; a transaction that took too long."""
 
 
 @contextmanager
@@ -48,7 +48,9 @@ def translated_errors() -> Iterator[None]:
         ) from error
     except errors.QueryCanceled as error:
         raise Unavailable(f"PostgreSQL broke off a statement: {first_line(error)}. {NOTHING_KEPT}") from error
-    except (psycopg.OperationalError, *_TOO_SLOW) as error:
+    except (psycopg.OperationalError, psycopg.InternalError) as error:
+        if isinstance(error, psycopg.InternalError) and error.sqlstate not in _TOO_SLOW:
+            raise
         raise Unavailable(f"PostgreSQL failed: {first_line(error)}. {NOTHING_KEPT}") from error
 
 
