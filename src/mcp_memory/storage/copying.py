@@ -117,7 +117,10 @@ def _mark(target: Store) -> None:
         if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):
             return
         if connection.run("SELECT seq FROM space LIMIT 1"):
-            raise Conflict("the database to copy to holds memories already: name one that is empty")
+            raise Conflict(
+                "the database to copy to holds memories already: name one that is empty, "
+                "or use this one, if it is a copy that was made before"
+            )
         connection.change(
             "INSERT INTO setting (key, value) VALUES (:key, :value)", {"key": _UNFINISHED, "value": {}}
         )
