@@ -250,6 +250,8 @@ class Upkeep:
             {**self._key, "last_id": index.last_id},
         )
         vectors = [trial["embedding"] for trial in trials]
+        if not vectors:
+            return 1.0
         found = 0
         for vector, nearest in zip(vectors, self._nearest(connection, index, vectors), strict=True):
             probed = connection.run(
@@ -260,7 +262,7 @@ class Upkeep:
             )
             # By distance: of equal vectors any will do.
             found += sum(row["distance"] <= nearest[-1] + 1e-6 for row in probed)
-        return found / (NEAREST * len(vectors)) if vectors else 1.0
+        return found / (NEAREST * len(vectors))
 
     def _nearest(self, connection: Connection, index: Index, vectors: Sequence[bytes]) -> list[list[float]]:
         """For each of the vectors the distances of the nearest ones, exactly, in one walk over all."""
