@@ -102,6 +102,8 @@ def configure(raw: Raw) -> None:
                set_config('tcp_keepalives_idle', '30', false),
                set_config('tcp_keepalives_interval', '10', false),
                set_config('tcp_keepalives_count', '3', false),
+               -- To compile a statement of ours takes longer than to run it.
+               set_config('jit', 'off', false),
                set_config('search_path', concat_ws(', ', CAST(%s AS TEXT), 'public',
                           (SELECT quote_ident(nspname) FROM extension WHERE nspname <> 'public')), false)
         """,
