@@ -26,6 +26,9 @@ EVERY_SPACE = "*"
 SPACE_LENGTH = 100
 """Characters in the name of a space: it is sent with every request, and shown."""
 
+CLIENT_LENGTH = 80
+"""Characters of a client's name that are kept with whatever it changes."""
+
 UNKNOWN_TYPE = "unknown"
 """The type of an entity that was only mentioned: creating the same name with a real type fills it in."""
 
@@ -69,6 +72,11 @@ class Caller:
 
     space: str = DEFAULT_SPACE
     client: str = ""
+
+
+def client_name(given: str) -> str:
+    """What a client calls itself, as far as every list can show it."""
+    return "".join(character for character in given if character.isprintable())[:CLIENT_LENGTH]
 
 
 def checked_space(name: str) -> str:

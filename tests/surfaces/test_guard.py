@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from starlette.applications import Starlette
@@ -14,9 +15,9 @@ from starlette.testclient import TestClient
 
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.errors import Invalid
+from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import EVERY_SPACE
-from mcp_memory.server.guard import Guard, Policy, policy
+from mcp_memory.server.guard import Gatekeeper, Guard, Policy, policy
 from mcp_memory.server.visitor import visitor_of
 
 Client = Callable[..., TestClient]
@@ -31,11 +32,15 @@ async def who(request: Request) -> JSONResponse:
 
 @pytest.fixture
 def client(engine: Engine) -> Client:
-    def make(clock: Callable[[], float] = lambda: 0.0, **changes: object) -> TestClient:
+    def make(
+        clock: Callable[[], float] = lambda: 0.0,
+        gatekeeper: Callable[[], Gatekeeper] = lambda: engine.access,
+        **changes: object,
+    ) -> TestClient:
         paths = ("/", "/health", "/api/memories", "/api/import", "/mcp")
         app = Starlette(routes=[Route(path, who, methods=["GET", "POST", "DELETE"]) for path in paths])
         rules = replace(Policy(space="default"), **changes)  # type: ignore[arg-type]
-        guarded = Guard(app, rules, lambda: engine.access, clock)
+        guarded = Guard(app, rules, gatekeeper, clock)
         return TestClient(guarded, base_url="http://127.0.0.1:3333", raise_server_exceptions=False)
 
     return make
@@ -53,6 +58,20 @@ def test_on_this_machine_everyone_comes_in_until_there_are_tokens(client: Client
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"] == "Bearer"
     assert "Authorization: Bearer" in refused.json()["detail"]
+    assert refused.json()["code"] == "unauthorized"
+
+
+def test_a_database_that_is_away_is_told_like_every_failure(client: Client) -> None:
+    def away() -> NoReturn:
+        raise Unavailable("the database is away")
+
+    refused = client(gatekeeper=away).get("/api/memories")
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "1"
+    assert refused.headers["content-type"] == "application/problem+json"
+    problem = refused.json()
+    assert (problem["code"], problem["detail"]) == ("unavailable", "the database is away")
+    assert problem["errors"] == []
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:3333", "", "10.0.0.1"])
@@ -127,7 +146,8 @@ def test_a_body_that_is_too_long_is_refused_whether_or_not_it_says_so(client: Cl
     here = client(body_limit=100)
     assert here.post("/api/memories", content=b"x" * 100).json()["size"] == 100
     assert here.post("/api/memories", content=b"x" * 101).status_code == 413
-    assert here.post("/api/memories", content=iter([b"x" * 60, b"x" * 60])).status_code == 413
+    unsaid = here.post("/api/memories", content=iter([b"x" * 60, b"x" * 60]))
+    assert unsaid.status_code == 413
     assert here.post("/api/import", content=b"x" * 500).json()["size"] == 500
 
 

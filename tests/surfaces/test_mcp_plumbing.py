@@ -124,14 +124,18 @@ LIBRARY = ToolSet(
 
 
 def talk(
-    era: str, ask: Callable[[Client], Any], build_engine: Callable[[], Any] = Engine, **options: Any
+    era: str,
+    ask: Callable[[Client], Any],
+    build_engine: Callable[[], Any] = Engine,
+    name: str = "reader",
+    **options: Any,
 ) -> Any:
     """What came of a conversation with the library."""
 
     async def conversation() -> Any:
         server = build([LIBRARY], cache(build_engine), workers=2)
         async with Client(
-            server, mode=era, client_info=Implementation(name="reader", version="1"), **options
+            server, mode=era, client_info=Implementation(name=name, version="1"), **options
         ) as client:
             return await ask(client)
 
@@ -293,6 +297,16 @@ def test_tools_run_in_worker_threads_on_behalf_of_the_client(era: str) -> None:
     assert seen is not None
     assert seen["client"] == "reader"
     assert seen["thread"] != threading.current_thread().name
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_may_call_itself_anything(era: str) -> None:
+    """Its name is kept with what it changes, as far as every database and list can hold it."""
+
+    async def ask(client: Client) -> Any:
+        return (await client.call_tool("look", {})).structured_content
+
+    assert talk(era, ask, name="re\0ad\ner" + "s" * 200)["client"] == "reader" + "s" * 74
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hmac
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_memory.config import Config
-from mcp_memory.errors import Invalid, MemoryServerError, Unavailable
-from mcp_memory.model import EVERY_SPACE, Caller, Token
+from mcp_memory.errors import Invalid, MemoryServerError
+from mcp_memory.model import EVERY_SPACE, Caller, Token, client_name
+from mcp_memory.server.problems import answered
 from mcp_memory.server.visitor import Visitor
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -92,13 +93,11 @@ def _listed(text: str) -> list[str]:
     return [item.strip().lower() for item in text.split(",") if item.strip()]
 
 
-class Refusal(Exception):
+class Refusal(HTTPException):
     """A request that does not come in."""
 
-    def __init__(self, status: int, title: str, detail: str, **headers: str) -> None:
-        super().__init__(detail)
-        self.status, self.title, self.detail = status, title, detail
-        self.headers = headers
+    def __init__(self, status: int, detail: str, **headers: str) -> None:
+        super().__init__(status, detail, headers)
 
 
 class Guard:
@@ -127,12 +126,8 @@ class Guard:
             self._check_length(headers, scope["path"])
             scope["visitor"] = await anyio.to_thread.run_sync(self._visitor, scope, headers)
             self._rates.spend(scope["visitor"].caller.client or _address(scope))
-        except Refusal as refusal:
-            await _refuse(refusal, scope, guarded)
-            return
-        except MemoryServerError as error:
-            status = 503 if isinstance(error, Unavailable) else 500
-            await _refuse(Refusal(status, "Unavailable", str(error)), scope, guarded)
+        except (Refusal, MemoryServerError) as error:
+            await answered(Request(scope), error)(scope, receive, guarded)
             return
         if scope["path"] not in STREAMED_PATHS:
             receive = _counted(receive, self._policy.body_limit)
@@ -143,7 +138,6 @@ class Guard:
         if self._policy.hosts and _name(headers.get("host", "")) not in self._policy.hosts:
             raise Refusal(
                 421,
-                "Misdirected Request",
                 "This server does not go by that name. Set API_ALLOWED_HOSTS to add it.",
             )
 
@@ -153,7 +147,7 @@ class Guard:
             return
         place = _place(origin)
         if not place or place != headers.get("host"):
-            raise Refusal(403, "Forbidden", "Web pages of other origins may not call this server.")
+            raise Refusal(403, "Web pages of other origins may not call this server.")
 
     def _check_length(self, headers: Headers, path: str) -> None:
         length = headers.get("content-length", "0")
@@ -174,24 +168,21 @@ class Guard:
         if self._policy.token_needed or self._policy.api_token or self._gatekeeper().any_tokens():
             raise Refusal(
                 401,
-                "Unauthorized",
                 "Send the header `Authorization: Bearer TOKEN`; `mcp-memory token create NAME` makes one.",
                 **{"www-authenticate": "Bearer"},
             )
-        return Visitor(Caller(asked or self._policy.space, headers.get("user-agent", "")[:80]))
+        return Visitor(Caller(asked or self._policy.space, client_name(headers.get("user-agent", ""))))
 
     def _bearer_of(self, secret: str, asked: str, path: str, method: str) -> Visitor:
         token = self._gatekeeper().token_of(secret)
         if token is None:
-            raise Refusal(
-                401, "Unauthorized", "This token is not known here.", **{"www-authenticate": "Bearer"}
-            )
+            raise Refusal(401, "This token is not known here.", **{"www-authenticate": "Bearer"})
         space = asked or (self._policy.space if EVERY_SPACE in token.spaces else token.spaces[0])
         if space not in token.spaces and EVERY_SPACE not in token.spaces:
-            raise Refusal(403, "Forbidden", f"This token is not for the space {space!r}.")
+            raise Refusal(403, f"This token is not for the space {space!r}.")
         # What an MCP request does is in its body; the tools themselves see to the rights there.
         if token.rights == "read" and method not in SAFE_METHODS and path != MCP_PATH:
-            raise Refusal(403, "Forbidden", "This token may only read: ask for one that may write.")
+            raise Refusal(403, "This token may only read: ask for one that may write.")
         return Visitor(Caller(space, token.name), token.rights, token.spaces)
 
 
@@ -212,7 +203,7 @@ class Rates:
         level = min(most, level + (now - since) * a_second)
         if level < 1:
             wait = max(1, round((1 - level) / a_second))
-            raise Refusal(429, "Too Many Requests", f"Try again in {wait} s.", **{"retry-after": str(wait)})
+            raise Refusal(429, f"Try again in {wait} s.", **{"retry-after": str(wait)})
         self._levels[caller] = (level - 1, now)
         self._levels.move_to_end(caller)
         if len(self._levels) > MOST_CALLERS:
@@ -258,7 +249,7 @@ def _address(scope: Scope) -> str:
 
 
 def _too_large(limit: int) -> Refusal:
-    return Refusal(413, "Content Too Large", f"A request may have {limit:,} bytes: send less at once.")
+    return Refusal(413, f"A request may have {limit:,} bytes: send less at once.")
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
@@ -270,7 +261,7 @@ def _counted(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:
-            raise HTTPException(413, _too_large(limit).detail)
+            raise _too_large(limit)
         return message
 
     return counted
@@ -287,22 +278,3 @@ def _with_headers(send: Send, path: str) -> Send:
         await send(message)
 
     return guarded
-
-
-async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:
-    body: dict[str, Any] = {
-        "type": "about:blank",
-        "title": refusal.title,
-        "status": refusal.status,
-        "detail": refusal.detail,
-        "instance": scope["path"],
-    }
-    payload = json.dumps(body).encode()
-    headers = {
-        "content-type": "application/problem+json",
-        "content-length": str(len(payload)),
-        **refusal.headers,
-    }
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": raw})
-    await send({"type": "http.response.body", "body": payload})

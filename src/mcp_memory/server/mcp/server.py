@@ -20,7 +20,7 @@ from mcp.server.models import InitializationOptions
 
 from mcp_memory import __version__
 from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
-from mcp_memory.model import DEFAULT_SPACE, Caller, Rights
+from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
@@ -196,7 +196,7 @@ class Desk:
 
     def _caller(self, context: Context) -> Caller:
         greeting = context.session.client_params
-        name = greeting.client_info.name if greeting else ""
+        name = client_name(greeting.client_info.name) if greeting else ""
         if context.request is None:
             return Caller(space=self.space, client=name)
         guest = visitor_of(context.request).caller
