@@ -36,3 +36,20 @@ def test_it_is_built_once_for_all_threads(engine: Engine) -> None:
         thread.join()
     lazy.close()
     assert len(built) == 1
+
+
+def test_what_keeps_it_from_beginning_is_logged_and_tried_again(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    obstacles = [Unavailable("the database is away")]
+
+    def build() -> Engine:
+        if obstacles:
+            raise obstacles.pop()
+        return engine
+
+    lazy = LazyEngine(build)
+    lazy.begin().join()
+    assert "the database is away" in caplog.text
+    assert lazy() is engine
+    lazy.close()

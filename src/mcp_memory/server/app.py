@@ -57,6 +57,8 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Feed]]:
         # A few threads are enough, and keep the event loop responsive: SQLite has one writer.
         anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
+        # Its chores need not wait for the first request, and a database that is away is told of in the log.
+        engine.begin()
         async with feed.running(), mcp.running():
             yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)

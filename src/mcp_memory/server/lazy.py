@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcp_memory.errors import Unavailable
+from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.server.workers import Background
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
+
+log = logging.getLogger(__name__)
 
 
 class LazyEngine:
@@ -36,6 +39,19 @@ class LazyEngine:
                 self.background.start()
                 self._engine = engine
             return self._engine
+
+    def begin(self) -> threading.Thread:
+        """Build it beside whatever else is going on. What stands in the way is for the log to say."""
+        beginning = threading.Thread(target=self._try_once, name="begin", daemon=True)
+        beginning.start()
+        return beginning
+
+    def _try_once(self) -> None:
+        try:
+            self()
+        except MemoryServerError as error:
+            if not self._closed:
+                log.warning("not ready yet, the next request tries again: %s", error)
 
     @property
     def ready(self) -> Engine | None:
