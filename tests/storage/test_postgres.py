@@ -471,6 +471,27 @@ def test_a_large_space_gets_an_index_that_finds_the_same(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("early_index")
+def test_where_shared_memory_is_scarce_one_worker_makes_the_index(store: Store, postgres_url: str) -> None:
+    model = embedded(store, vectors(400))
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(
+            """
+            CREATE FUNCTION scarce() RETURNS event_trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF current_setting('max_parallel_maintenance_workers') <> '0' THEN
+                    RAISE EXCEPTION 'could not resize shared memory segment' USING ERRCODE = 'disk_full';
+                END IF;
+            END $$
+            """
+        )
+        admin.execute(
+            "CREATE EVENT TRIGGER scarce ON ddl_command_start WHEN TAG IN ('CREATE INDEX')"
+            " EXECUTE FUNCTION scarce()"
+        )
+    assert tend(store, model) == ["made the vector index vector_near_1_memory_1 over 400 vectors"]
+
+
+@pytest.mark.usefixtures("early_index")
 def test_through_the_index_a_filter_acts_before_the_limit(store: Store) -> None:
     made = vectors(400)
     model = embedded(store, made)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from psycopg import errors
+
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Allowed, Connection, Database
 from mcp_memory.storage.postgres_signals import INDEX_LOCK
@@ -211,7 +213,14 @@ def _build(connection: Connection, part: _Part, count: int) -> None:
     connection.change(f"SET maintenance_work_mem = '{megabytes}MB'")
     # CONCURRENTLY: nobody has to wait while it is made.
     key = part.key(pgvector_schema(connection), "embedding")
-    connection.change(
+    create = (
         f"CREATE INDEX CONCURRENTLY {part.index_name} ON vector"
         f" USING hnsw (({key}) {part.operators}) WHERE {part.condition}"
     )
+    try:
+        connection.change(create)
+    except errors.DiskFull:
+        # Several workers build it in shared memory, of which a container has little; one needs none.
+        connection.change(f"DROP INDEX CONCURRENTLY IF EXISTS {part.index_name}")
+        connection.change("SET max_parallel_maintenance_workers = 0")
+        connection.change(create)
