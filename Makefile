@@ -53,7 +53,7 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python bench/consolidation.py
 	$(BIN)/python -m bench.tidying
 	$(BIN)/python bench/learning.py
-	$(BIN)/python -m bench.postgres
+	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
 	$(BIN)/python -m bench.http
 
 faults: setup ## Processes that die and databases that restart, again and again
