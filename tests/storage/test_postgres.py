@@ -71,6 +71,32 @@ def test_servers_in_different_spaces_agree_on_one_model(store: Store) -> None:
         assert len(set(pool.map(adopt, range(5)))) == 1
 
 
+@pytest.mark.parametrize("earlier", range(4, 8))
+def test_what_fails_leaves_no_connection_that_cannot_do_the_same_again(
+    emptied_postgres_url: str, earlier: int
+) -> None:
+    database = PostgresDatabase(emptied_postgres_url, connections=1)
+
+    def note(times: int, tag_of: int | None = None) -> None:
+        for number in range(times):
+            with database.write() as connection:
+                if tag_of is not None:
+                    tag = {"space_id": 1, "tag": "a", "memory_seq": tag_of}
+                    connection.insert_all("memory_tag", tuple(tag), [tag])
+                connection.change_many(
+                    "UPDATE setting SET value = :value WHERE key = :key", [{"key": "key", "value": [number]}]
+                )
+
+    with closing(database):
+        for _ in range(3):
+            with database.read() as connection:
+                connection.run("SELECT 1 AS one")
+        note(earlier)
+        with pytest.raises(Conflict):
+            note(1, tag_of=404)
+        note(3)
+
+
 def test_a_database_of_a_newer_release_is_left_alone(store: Store) -> None:
     with store.database.write() as connection:
         connection.change("INSERT INTO migration (number, name) VALUES (999, 'later')")

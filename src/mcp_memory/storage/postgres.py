@@ -186,10 +186,15 @@ class PostgresConnection:
             yield
             return
         waiting, self._waiting = self._waiting, []
-        with self.raw.pipeline():
-            for sql, params in waiting:
-                self.raw.execute(sql, params)
-            yield
+        try:
+            with self.raw.pipeline():
+                for sql, params in waiting:
+                    self.raw.execute(sql, params)
+                yield
+        except BaseException:
+            # What comes after a failure the server passes over, but the driver takes it for prepared there.
+            self.raw.close()
+            raise
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
         names = ", ".join(columns)
