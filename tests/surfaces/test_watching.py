@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -22,8 +23,10 @@ from mcp_memory.config import Config
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
+from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ADDS, Resource, ToolSet, tool
+from mcp_memory.server.mcp.watchers import News, Watchers
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
 from tests.surfaces.speaking import PATIENCE, Conversation, conversation
@@ -207,3 +210,38 @@ def over_http(server: Running, space: str, ear: Ear | None = None) -> Iterator[C
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected()) as client:
         listed = portal.call(client.list_tools).tools
         yield Conversation(portal, client, {tool.name: tool for tool in listed})
+
+
+class Listening:
+    """As much of a client's session as is told something."""
+
+    client_params = object()
+
+    def __init__(self) -> None:
+        self.told = anyio.Event()
+
+    async def send_resource_updated(self, uri: str) -> None:
+        self.told.set()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_failure_to_tell_of_a_change_ends_neither_the_server_nor_the_watching(engine: Engine) -> None:
+    looks = 0
+
+    async def look(space: str, place: int | None) -> News:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            raise RuntimeError("something unforeseen")
+        return News(engine.history.last_seq(), (GRAPH,))
+
+    async def watch() -> None:
+        feed, session = Feed(lambda: engine), Listening()
+        watchers = Watchers(feed, look)
+        async with feed.running(), watchers.running():
+            await watchers.subscribe("default", cast(Any, session), GRAPH)
+            await anyio.to_thread.run_sync(lambda: engine.memories.remember(NewMemory(content="Ada sails")))
+            with anyio.fail_after(PATIENCE):
+                await session.told.wait()
+
+    anyio.run(watch)

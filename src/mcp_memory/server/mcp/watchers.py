@@ -18,7 +18,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ServerEvent
 
-from mcp_memory.server.events import Feed
+from mcp_memory.server.events import AFTER_TROUBLE, Feed
 
 log = logging.getLogger(__name__)
 
@@ -182,9 +182,16 @@ class Watchers:
 
     async def _follow(self, space: str, audience: _Audience) -> None:
         with audience.following:
-            async with aclosing(self._feed.follow(space, audience.place)) as following:
-                async for _ in following:
-                    await self.tell(space)
+            while True:
+                try:
+                    async with aclosing(self._feed.follow(space, audience.place)) as following:
+                        async for _ in following:
+                            await self.tell(space)
+                    return
+                except Exception:
+                    # Else all that the server does would end with it.
+                    log.exception("watchers of %s cannot be told; trying again", space)
+                    await anyio.sleep(AFTER_TROUBLE)
 
     def _dismiss_if_empty(self, space: str, audience: _Audience) -> None:
         if audience.is_empty and self._audiences.get(space) is audience:
