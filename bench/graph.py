@@ -277,6 +277,12 @@ def table(results: list[Json]) -> Iterator[str]:
         f"@modelcontextprotocol/server-memory {official_version()}. "
         "Milliseconds a call, median and 95th percentile; compare columns, the machine is shared."
     )
+    yield ""
+    yield (
+        "`read_graph` is a page of 100 entities here, and the whole graph there. While we are measured, the "
+        "vectors of what was just written are being made in the background. Our start is nearly all the "
+        "protocol library's."
+    )
     for result in results:
         mine, other = result["ours"], result["official"]
         yield ""
