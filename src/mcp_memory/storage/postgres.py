@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from psycopg import sql as psycopg_sql
 from mcp_memory.storage import postgres_schema
 from mcp_memory.storage.database import Params, Row, Script
 from mcp_memory.storage.postgres_errors import translated_errors, uncertain_outcome
-from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected, refuse_shared_session
+from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected, refuse_shared_session, roll_back
 from mcp_memory.storage.postgres_signals import CHANNEL, SPACE_LOCK, PostgresBell, PostgresCandidacy
 from mcp_memory.storage.postgres_vectors import PostgresVectors
 from mcp_memory.storage.postgres_words import PostgresWords
@@ -63,7 +63,7 @@ class PostgresDatabase:
             try:
                 yield PostgresConnection(raw)
             finally:
-                _roll_back(raw)
+                roll_back(raw)
 
     @contextmanager
     def write(
@@ -76,7 +76,7 @@ class PostgresDatabase:
                 yield connection
                 connection.send()
             except BaseException:
-                _roll_back(raw)
+                roll_back(raw)
                 raise
             try:
                 with uncertain_outcome(raw):
@@ -300,9 +300,3 @@ def _commit(raw: Raw) -> None:
     # Of a transaction in which a statement failed, COMMIT makes a ROLLBACK, and does not complain.
     if raw.execute("COMMIT").statusmessage != "COMMIT":
         raise AssertionError("a statement failed, but the transaction was to be kept")
-
-
-def _roll_back(raw: Raw) -> None:
-    # A lost connection has rolled back on its own.
-    with suppress(psycopg.OperationalError):
-        raw.execute("ROLLBACK")

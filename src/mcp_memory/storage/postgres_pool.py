@@ -112,6 +112,12 @@ def configure(raw: Raw) -> None:
     register_values(raw, row["vector_oid"])
 
 
+def roll_back(raw: Raw) -> None:
+    # A lost connection has rolled back on its own.
+    with suppress(psycopg.OperationalError):
+        raw.execute("ROLLBACK")
+
+
 def refuse_shared_session(raw: Raw, url: str) -> None:
     """A pooler that lends one session to many mixes up their settings, their locks and their bells."""
     if _backend(raw) == raw.info.backend_pid:
@@ -168,8 +174,7 @@ class Pool:
                 raw.execute(sql)
             except BaseException:
                 died = raw.closed
-                if not died:
-                    raw.execute("ROLLBACK")
+                roll_back(raw)
                 self._pool.putconn(raw)
                 if not died or attempt == self._connections:
                     raise

@@ -51,10 +51,10 @@ class PostgresVectors:
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-        connection.change(
+        connection.change_many(
             "DELETE FROM vector WHERE model_id = :model_id AND owner = :owner AND seq IN"
             " (SELECT CAST(seq AS BIGINT) FROM json_array_elements_text(:seqs) AS given (seq))",
-            {"model_id": model_id, "owner": owner, "seqs": list(seqs)},
+            [{"model_id": model_id, "owner": owner, "seqs": list(seqs)}],
         )
 
     def nearest(
