@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,12 +68,15 @@ def emptied_postgres_url(postgres: PostgresDatabases) -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """One of each kind, in turn."""
-    if request.param == "sqlite":
-        opened: Database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
-    else:
-        opened = PostgresDatabase(request.getfixturevalue("emptied_postgres_url"))
-    yield opened
-    opened.close()
+    with closing(open_database(request.param, request, tmp_path)) as opened:
+        yield opened
+
+
+def open_database(kind: str, request: pytest.FixtureRequest, folder: Path) -> Database:
+    """The one database of that kind that a test has, opened once more."""
+    if kind == "sqlite":
+        return SqliteDatabase(folder / "memory.db", "NORMAL")
+    return PostgresDatabase(request.getfixturevalue("emptied_postgres_url"))
 
 
 @pytest.fixture

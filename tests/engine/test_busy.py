@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,7 @@ from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
-from mcp_memory.storage.postgres import PostgresDatabase
-from mcp_memory.storage.sqlite import SqliteDatabase
+from tests.conftest import open_database
 from tests.fakes import Clock
 
 SPACE = Caller().space
@@ -25,12 +25,8 @@ def other(
     request: pytest.FixtureRequest, database: Database, store: Store, tmp_path: Path
 ) -> Iterator[Database]:
     """The same database, as another process has it."""
-    if database.name == "sqlite":
-        opened: Database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
-    else:
-        opened = PostgresDatabase(request.getfixturevalue("emptied_postgres_url"))
-    yield opened
-    opened.close()
+    with closing(open_database(database.name, request, tmp_path)) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -101,19 +101,30 @@ def test_any_text_can_be_kept_and_found(store: Store, clock: Clock, text: str) -
     assert [hit for hit, _ in found(store, clock, text)] == [seq] * bool(query_terms(text))
 
 
-def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], clock: Clock) -> None:
+def many_texts(count: int, longest: int) -> list[str]:
+    """Of words some of which are much more common than others."""
     chance = random.Random(7)
-    contents = [
-        " ".join([*chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(3, 60)), str(number)])
-        for number in range(400)
+    return [
+        " ".join(
+            [*chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(3, longest)), str(number)]
+        )
+        for number in range(count)
     ]
-    questions = [" ".join(chance.sample(WORDS, chance.randint(1, 6))) for _ in range(40)]
-    for store in stores.values():
-        kept(store, clock, contents)
-    for question in questions:
+
+
+def assert_both_find_the_same(stores: dict[str, Store], clock: Clock) -> None:
+    chance = random.Random(8)
+    for _ in range(40):
+        question = " ".join(chance.sample(WORDS, chance.randint(1, 6)))
         on_sqlite, on_postgres = (found(store, clock, question) for store in stores.values())
         assert [seq for seq, _ in on_sqlite] == [seq for seq, _ in on_postgres]
         assert [score for _, score in on_sqlite] == pytest.approx([score for _, score in on_postgres])
+
+
+def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], clock: Clock) -> None:
+    for store in stores.values():
+        kept(store, clock, many_texts(400, longest=60))
+    assert_both_find_the_same(stores, clock)
 
 
 @pytest.fixture
@@ -171,19 +182,10 @@ def test_common_words_are_counted_again_only_after_growth(stores: dict[str, Stor
 
 @pytest.mark.usefixtures("soon_large")
 def test_both_engines_find_the_same_in_a_large_space(stores: dict[str, Store], clock: Clock) -> None:
-    chance = random.Random(8)
-    contents = [
-        " ".join([*chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(3, 9)), str(number)])
-        for number in range(500)
-    ]
-    questions = [" ".join(chance.sample(WORDS, chance.randint(1, 6))) for _ in range(40)]
     for store in stores.values():
-        kept(store, clock, contents)
+        kept(store, clock, many_texts(500, longest=9))
         tended(store)
-    for question in questions:
-        on_sqlite, on_postgres = (found(store, clock, question) for store in stores.values())
-        assert [seq for seq, _ in on_sqlite] == [seq for seq, _ in on_postgres]
-        assert [score for _, score in on_sqlite] == pytest.approx([score for _, score in on_postgres])
+    assert_both_find_the_same(stores, clock)
 
 
 def test_words_kept_by_an_earlier_schema_are_found_as_before(postgres: PostgresDatabases) -> None:

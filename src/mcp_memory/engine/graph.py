@@ -401,8 +401,6 @@ class KnowledgeGraph(Topic):
         return entity
 
     def _add_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
-        if not wanted:
-            return []
         made = tx.entities.add_all(
             {
                 "id": self._context.new_id(), "name": entity.name, "type": entity.type or GENERIC_TYPE,

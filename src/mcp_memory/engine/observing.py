@@ -89,8 +89,6 @@ def _held(tx: Transaction, known: Mapping[str, Memory]) -> set[tuple[int, str]]:
 def _made(
     tx: Transaction, texts: Sequence[str], new_id: NewId, *, kind: str, flagged: frozenset[str]
 ) -> dict[str, Memory]:
-    if not texts:
-        return {}
     made = tx.memories.add_observations({new_id(): text for text in texts}, kind=kind, flagged=flagged)
     tx.journal.record_rows(
         "memory_created",

@@ -80,7 +80,8 @@ class Journal:
     def record_rows(self, name: str, told: Mapping[str, Mapping[str, Any]]) -> None:
         """Say the same of each of the rows written last, in order: by subject, what is told of it."""
         images = self._scope.rows.images
-        self._scope.rows.images, own = images[: -len(told)], images[-len(told) :]
+        first = len(images) - len(told)
+        self._scope.rows.images, own = images[:first], images[first:]
         for image, (subject, payload) in zip(own, told.items(), strict=True):
             self._scope.rows.images.append(image)
             self.record(name, subject, **payload)
