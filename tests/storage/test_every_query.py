@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.storage import Database, Store, filters, queries, rows
-from mcp_memory.storage.database import Connection
+from mcp_memory.storage.database import Connection, insert_sql
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.storage.relations import RELATION_COLUMNS
 from mcp_memory.storage.schema import COLUMNS, is_time
@@ -63,7 +63,7 @@ def test_an_order_of_memories_is_understood(store: Store, order: str) -> None:
 def test_the_statements_that_write_rows_are_understood(store: Store, table: str) -> None:
     columns = COLUMNS[table]
     with store.database.read() as connection:
-        explain(connection, rows.insert_sql(table, columns))
+        explain(connection, insert_sql(table, columns))
         explain(connection, rows.update_sql(table, columns[1:]))
         explain(connection, rows.delete_sql(table))
         explain(connection, rows.find_sql(table))

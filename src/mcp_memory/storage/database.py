@@ -168,3 +168,9 @@ class Candidacy(Protocol):
 
         Two may lead for a moment while a connection is being lost, so the work must bear that.
         """
+
+
+def insert_sql(table: str, columns: Sequence[str]) -> str:
+    """A new row, as every engine takes it."""
+    values = ", ".join(f":{column}" for column in columns)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"

@@ -10,13 +10,12 @@ import psycopg
 from psycopg import sql as psycopg_sql
 
 from mcp_memory.storage import postgres_schema
-from mcp_memory.storage.database import Params, Row, Script
+from mcp_memory.storage.database import Params, Row, Script, insert_sql
 from mcp_memory.storage.postgres_errors import translated_errors, uncertain_outcome
 from mcp_memory.storage.postgres_pool import Pool, Raw, Replica, connected, refuse_shared_session, roll_back
 from mcp_memory.storage.postgres_signals import CHANNEL, SPACE_LOCK, PostgresBell, PostgresCandidacy
 from mcp_memory.storage.postgres_vectors import PostgresVectors
 from mcp_memory.storage.postgres_words import PostgresWords
-from mcp_memory.storage.rows import insert_sql
 
 CONNECTIONS = 10
 PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
@@ -197,17 +196,15 @@ class PostgresConnection:
             raise
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
-        names = ", ".join(columns)
         if len(rows) <= FEW:
-            values = ", ".join(f":{column}" for column in columns)
-            self.change_many(f"INSERT INTO {table} ({names}) VALUES ({values})", rows)
+            self.change_many(insert_sql(table, columns), rows)
             return
         self.send()
         # Binary data must be of exactly the columns' types: PostgreSQL converts nothing here.
         types = self._types(table, columns)
         with (
             self.raw.cursor() as cursor,
-            cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy,
+            cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)") as copy,
         ):
             copy.set_types(types)
             for row in rows:
@@ -215,7 +212,7 @@ class PostgresConnection:
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
         if len(rows) == 1:
-            return [row["seq"] for row in self.run(insert_sql(table, columns), rows[0])]
+            return [row["seq"] for row in self.run(f"{insert_sql(table, columns)} RETURNING seq", rows[0])]
         numbers = self.run(
             "SELECT nextval(pg_get_serial_sequence(:table, 'seq')) AS seq FROM generate_series(1, :count)",
             {"table": table, "count": len(rows)},

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -114,11 +114,6 @@ class Rows:
             image |= {"own": own} if own else {}
         self.images.append(image)
         self._watcher(table, before, after)
-
-
-def insert_sql(table: str, columns: Sequence[str]) -> str:
-    values = ", ".join(f":{column}" for column in columns)
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values}) RETURNING seq"
 
 
 def update_sql(table: str, columns: tuple[str, ...]) -> str:

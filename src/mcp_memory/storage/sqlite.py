@@ -17,9 +17,8 @@ from typing import Any, Literal
 import apsw
 
 from mcp_memory.errors import Conflict, Invalid, MemoryServerError, Unavailable
-from mcp_memory.storage.database import Params, Row, Script
+from mcp_memory.storage.database import Params, Row, Script, insert_sql
 from mcp_memory.storage.file_lock import FileLock
-from mcp_memory.storage.rows import insert_sql
 from mcp_memory.storage.sqlite_signals import SqliteBell, SqliteCandidacy
 from mcp_memory.storage.sqlite_vectors import SqliteVectors, load
 from mcp_memory.storage.sqlite_words import SqliteWords
@@ -342,11 +341,11 @@ class SqliteConnection:
         self.raw.executemany(sql, map(_bound, rows))
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
-        values = ", ".join(f":{column}" for column in columns)
-        self.change_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
+        self.change_many(insert_sql(table, columns), rows)
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
-        return [seq for (seq,) in self.raw.executemany(insert_sql(table, columns), map(_bound, rows))]
+        numbering = f"{insert_sql(table, columns)} RETURNING seq"
+        return [seq for (seq,) in self.raw.executemany(numbering, map(_bound, rows))]
 
 
 def _bound(params: Params) -> dict[str, Any]:
