@@ -53,6 +53,18 @@ def test_a_fact_that_one_entity_replaced_may_become_true_of_another(engine: Engi
     assert troubles(store) == []
 
 
+def test_who_gets_the_successor_in_the_same_call_loses_what_becomes_true_of_another(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="Api", observations=(OLD,)), NewEntity(name="Web")])
+    engine.graph.add_observations("Api", [NEW], supersedes=OLD)
+    engine.graph.add_observations("Web", [NEW])
+    engine.graph.delete_observations("Api", [NEW])
+    engine.graph.create_entities(
+        [NewEntity(name="Api", observations=(NEW,)), NewEntity(name="App", observations=(OLD,))]
+    )
+    assert observations(engine, "Api") == [NEW]
+    assert observations(engine, "App") == [OLD]
+
+
 def test_deleting_an_entity_leaves_what_it_shares(shared: Engine, store: Store, clock: Clock) -> None:
     shared.graph.delete_entities(["Api"])
     assert observations(shared, "Web") == [OLD]

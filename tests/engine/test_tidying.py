@@ -8,6 +8,7 @@ from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Limits
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.text.graph_lines import EntityLine
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
 
@@ -61,6 +62,13 @@ def test_an_observation_like_an_earlier_one_is_flagged_and_kept(engine: Engine) 
     assert [memory.flagged_at is not None for memory in node.observations] == [False, True, False]
     report = engine.tidying.report(90)
     assert [(flagged.entity, flagged.content) for flagged in report.flagged] == [("P", "on vercel deployed")]
+
+
+def test_an_observation_that_stands_twice_under_its_entity_does_not_repeat_itself(engine: Engine) -> None:
+    engine.drop_in.create_entities([EntityLine("P", "project", ("deployed on vercel",) * 2)])
+    engine.indexing.catch_up("memory")
+    [node] = engine.graph.open_nodes(["P"]).nodes
+    assert [memory.flagged_at for memory in node.observations] == [None, None]
 
 
 def test_the_report_counts_everything_and_changes_nothing(engine: Engine) -> None:

@@ -386,6 +386,16 @@ class TestFullExport:
         [old] = [memory for memory in node.observations if memory.superseded_at]
         assert old.superseded_by in {memory.id for memory in node.observations}
 
+    def test_what_happened_to_something_known_under_another_id_is_told_of_that(
+        self, engine: Engine, other: Engine
+    ) -> None:
+        told = other.memories.remember(NewMemory(content="Tuesdays are for deploys")).memory
+        known = engine.memories.remember(NewMemory(content="Tuesdays are for deploys")).memory
+        engine.transfer.import_from(exported(other))
+        subjects = {event.subject for event in engine.history.events_after(0)}
+        assert known.id in subjects
+        assert told.id not in subjects
+
     def test_the_whole_import_can_be_undone(self, lived_in: Engine, other: Engine) -> None:
         other.graph.create_entities([NewEntity(name="Here before", type="t")])
         other.transfer.import_full(exported(lived_in))

@@ -288,6 +288,7 @@ def test_settings_of_a_role_do_not_change_what_is_kept(postgres_url: str) -> Non
             "default_transaction_isolation = 'serializable'",
             "search_path = nowhere",
             "bytea_output = 'escape'",
+            "synchronous_commit = 'off'",
         ):
             admin.execute(f"ALTER DATABASE {admin.info.dbname} SET {setting}")
     store = Store(PostgresDatabase(postgres_url)).open()
@@ -296,6 +297,7 @@ def test_settings_of_a_role_do_not_change_what_is_kept(postgres_url: str) -> Non
     with store.read("Łódź 東京", AT) as tx:
         assert tx.settings.get("key") == ["Łódź 東京"]
     with store.database.read() as connection:
+        assert connection.run("SHOW synchronous_commit") == [{"synchronous_commit": "on"}]
         assert connection.run("SELECT name, created_at FROM space") == [
             {"name": "Łódź 東京", "created_at": AT}
         ]

@@ -77,7 +77,7 @@ class Arrival:
 
     def finish(self, tx: Transaction) -> None:
         """What was superseded by a memory that has another id here is told that id."""
-        others = self._renamed | self._same
+        others = self._other_ids
         for seq, by in self._superseded.items():
             if by in others:
                 tx.archive.change("memory", seq, superseded_by=others[by])
@@ -104,6 +104,11 @@ class Arrival:
                 f"this file is of format {newest}, this mcp-memory reads {FORMAT}: update mcp-memory"
             )
         self._origin = str(records[-1]["space"])
+
+    @property
+    def _other_ids(self) -> dict[str, str]:
+        """The ids that things have here, where those are not their own."""
+        return self._renamed | self._same
 
     def _known(self, tx: Transaction, table: str, records: Sequence[Record]) -> dict[str, int]:
         """The numbers of those that are here already. Notes which ids the others cannot have here."""
@@ -163,7 +168,7 @@ class Arrival:
             if seq is None:
                 self.skipped += 1
             elif self._is_new("version", key, there):
-                state = _renamed(record["state"], self._renamed)
+                state = _renamed(record["state"], self._other_ids)
                 tx.archive.add("memory_version", {**record, "state": state}, memory_seq=seq)
 
     def _take_observations(self, tx: Transaction, records: Sequence[Record]) -> None:
@@ -234,9 +239,9 @@ class Arrival:
     def _take_events(self, tx: Transaction, records: Sequence[Record]) -> None:
         columns = ("act", "name", "subject", "at")
         there = tx.archive.counted("event_keys", [record["act"] for record in records], columns)
-        new = []
+        new, others = [], self._other_ids
         for told in records:
-            record = _renamed(told, self._renamed) if self._renamed else told
+            record = _renamed(told, others) if others else told
             key = (record["act"], record["name"], record["subject"], datetime.fromisoformat(record["at"]))
             if self._is_new("event", key, there):
                 new.append(record)

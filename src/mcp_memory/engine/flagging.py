@@ -87,7 +87,9 @@ def _repeated(memory: Memory, earlier: Sequence[Memory], cosines: Sequence[float
         (
             other
             for other, cosine in zip(earlier, cosines, strict=True)
-            if duplicate(memory.content, other.content, cosine, COSINE_THRESHOLD) is not None
+            # One text may be linked twice to an entity; it does not repeat itself for that.
+            if other.seq != memory.seq
+            and duplicate(memory.content, other.content, cosine, COSINE_THRESHOLD) is not None
         ),
         None,
     )

@@ -67,7 +67,13 @@ def link_each(
             is_held = (entity.seq, text) in held
             if (is_held and known[text].superseded_at is None) or (text in added and not repeats):
                 continue
-            memory = added.get(text) or new.pop(text, None) or _revived(tx, entity, known[text], kind, held)
+            memory = added.get(text) or new.pop(text, None)
+            if memory is None:
+                if known[text].superseded_by is not None:
+                    # Who has its successor is looked up, and some may have got it just now.
+                    tx.entities.link_all(links)
+                    links.clear()
+                memory = _revived(tx, entity, known[text], kind, held)
             if not is_held or text in added:
                 links.append((entity, memory))
             added[text] = known[text] = memory

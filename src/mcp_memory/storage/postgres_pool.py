@@ -102,6 +102,9 @@ def configure(raw: Raw) -> None:
                set_config('tcp_keepalives_idle', '30', false),
                set_config('tcp_keepalives_interval', '10', false),
                set_config('tcp_keepalives_count', '3', false),
+               -- What is acknowledged is on disk, whatever is usual for this role.
+               set_config('synchronous_commit',
+                          replace(current_setting('synchronous_commit'), 'off', 'on'), false),
                -- To compile a statement of ours takes longer than to run it.
                set_config('jit', 'off', false),
                set_config('search_path', concat_ws(', ', CAST(%s AS TEXT), 'public',
