@@ -9,7 +9,7 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewRelation, Triple
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Memory
 from tests.fakes import Clock

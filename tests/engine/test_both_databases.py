@@ -23,7 +23,8 @@ from hypothesis.stateful import (
 
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Database, Store

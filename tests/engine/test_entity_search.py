@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from mcp_memory.embedding import ModelCard, NoModel
 from mcp_memory.engine import Engine
 from mcp_memory.engine.entity_search import EntityAnswer, identifiers
-from mcp_memory.engine.graph import NewEntity, NewRelation
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.ranking.routing import Strategy

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.model import UNKNOWN_TYPE, Filter
 
 COLLABORATION = NewRelation(

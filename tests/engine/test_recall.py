@@ -10,8 +10,9 @@ import pytest
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Engine, Limits, Tuning
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation
+from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.recall import Answer, Mode
+from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.model import Caller, Filter, Memory
 from tests.conftest import EngineMaker

@@ -12,7 +12,8 @@ import pytest
 
 from mcp_memory.engine import Context, Engine, transfer
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Caller, Filter

@@ -11,7 +11,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewAssociation, NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Conflict, MemoryServerError, NotFound
 from mcp_memory.model import Caller, Filter, Memory, Owner
 from mcp_memory.storage import Store

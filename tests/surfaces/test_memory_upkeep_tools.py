@@ -13,7 +13,8 @@ from mcp_types import TextContent
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity, NewRelation
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import Caller, Memory
 from mcp_memory.server.mcp.memory_upkeep import TOOLS

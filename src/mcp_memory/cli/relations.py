@@ -7,7 +7,7 @@ import click
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say
 from mcp_memory.cli.rendering import print_relations, relation_json
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.graph import NewRelation, Triple
+from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Invalid, NotFound
 
 

@@ -5,10 +5,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_share, checked_text
 from mcp_memory.engine.drafts import checked_metadata
-from mcp_memory.engine.observing import mention, observe, observe_each, release
+from mcp_memory.engine.observing import observe, observe_each, release
+from mcp_memory.engine.relating import (
+    NewRelation,
+    RelationOutcome,
+    Triple,
+    find_relation,
+    get_relation,
+    inverse_of,
+    relate,
+    unrelate,
+)
 from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
 from mcp_memory.model import (
     ACTIVE,
@@ -22,9 +31,6 @@ from mcp_memory.model import (
     Relation,
 )
 from mcp_memory.storage import Transaction
-
-INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
-"""Relations that say the same thing from both ends: they begin, end and go together."""
 
 MOST_UNWANTED = 10_000
 """Observations that one call may take off an entity: it may have been given them in many calls."""
@@ -55,39 +61,6 @@ class MadeEntity:
     node: Node
     new: bool
     """False: it was there, and has been filled in."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewRelation:
-    """A relation somebody wants; `make_ends` makes entities that are only mentioned, instead of refusing."""
-
-    source: str
-    target: str
-    type: str
-    strength: float | None = None
-    confidence: float | None = None
-    context: str | None = None
-    make_ends: bool = False
-    with_inverse: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RelationOutcome:
-    """What became of one wanted relation: it, whether it was there before, or which end is missing."""
-
-    wanted: NewRelation
-    relation: Relation | None = None
-    existed: bool = False
-    missing: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Triple:
-    """A relation by its two ends and type."""
-
-    source: str
-    target: str
-    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +114,7 @@ class KnowledgeGraph(Topic):
         for relation in wanted:
             self._check_relation(relation)
         with self._context.writing() as tx:
-            return [self._put_relation(tx, relation) for relation in wanted]
+            return [relate(tx, relation, self._context.new_id) for relation in wanted]
 
     def add_observations(
         self, name: str, texts: Sequence[str], *, kind: str = GENERIC_KIND, supersedes: str | None = None
@@ -225,10 +198,11 @@ class KnowledgeGraph(Topic):
         missing: list[str] = []
         with self._context.writing() as tx:
             for triple in triples:
-                trouble = self._delete_relation(tx, triple)
-                if trouble:
-                    missing.append(trouble)
+                relation = find_relation(tx, triple)
+                if isinstance(relation, str):
+                    missing.append(relation)
                 else:
+                    unrelate(tx, relation)
                     deleted.append(triple)
         return Deleted(tuple(deleted), tuple(missing))
 
@@ -236,7 +210,7 @@ class KnowledgeGraph(Topic):
         """Take one relation away, ended or not, with the one that says the same from the other end."""
         with self._context.writing() as tx:
             relation = tx.relations.get_id(id)
-            self._remove_relation(tx, relation)
+            unrelate(tx, relation)
             return relation
 
     def get_relation(self, id: str) -> Relation:
@@ -249,11 +223,11 @@ class KnowledgeGraph(Topic):
         A relation is named by its number, its id, or its two ends and type.
         """
         with self._context.writing() as tx:
-            relation = self._relation(tx, which)
+            relation = get_relation(tx, which)
             if relation.ended_at is not None:
                 return EndedRelation(relation, None, already=True)
             ended = tx.relations.change(relation, ended_at=tx.at)
-            inverse = self._inverse(tx, relation)
+            inverse = inverse_of(tx, relation)
             if inverse is not None:
                 inverse = tx.relations.change(inverse, ended_at=tx.at)
             tx.journal.record(
@@ -465,100 +439,6 @@ class KnowledgeGraph(Topic):
             return
         tx.memories.change(old, superseded_at=tx.at, superseded_by=by)
         tx.journal.record("memory_updated", old.id, id=old.id, changes={"superseded_by": by})
-
-    def _put_relation(self, tx: Transaction, wanted: NewRelation) -> RelationOutcome:
-        ends = [tx.entities.find_one(name) for name in (wanted.source, wanted.target)]
-        if wanted.make_ends:
-            ends = [
-                end or mention(tx, name, self._context.new_id)
-                for end, name in zip(ends, (wanted.source, wanted.target), strict=True)
-            ]
-            if wanted.source == wanted.target:
-                ends = [ends[0], ends[0]]
-        source, target = ends
-        if source is None or target is None:
-            return RelationOutcome(wanted, missing=wanted.source if source is None else wanted.target)
-        feedback.related(tx, [source, target])
-        existing = tx.relations.active(source, target, wanted.type)
-        if existing is not None:
-            return RelationOutcome(wanted, self._strengthen(tx, existing, wanted), existed=True)
-        relation = self._begin(tx, source, target, wanted.type, wanted)
-        inverse = INVERSES.get(wanted.type)
-        if inverse and wanted.with_inverse and tx.relations.active(target, source, inverse) is None:
-            self._begin(tx, target, source, inverse, wanted)
-        return RelationOutcome(wanted, relation)
-
-    def _begin(
-        self, tx: Transaction, source: Entity, target: Entity, type: str, wanted: NewRelation
-    ) -> Relation:
-        relation = tx.relations.add(
-            id=self._context.new_id(),
-            source=source,
-            target=target,
-            type=type,
-            strength=0.5 if wanted.strength is None else wanted.strength,
-            confidence=1.0 if wanted.confidence is None else wanted.confidence,
-            context=wanted.context,
-        )
-        tx.journal.record(
-            "relation_created", relation.id, id=relation.id, source=source.name, target=target.name, type=type
-        )
-        return relation
-
-    def _strengthen(self, tx: Transaction, relation: Relation, wanted: NewRelation) -> Relation:
-        """A relation that is wanted again takes over what is said about it."""
-        given = {"strength": wanted.strength, "confidence": wanted.confidence, "context": wanted.context}
-        changes = {
-            name: value
-            for name, value in given.items()
-            if value is not None and value != getattr(relation, name)
-        }
-        if not changes:
-            return relation
-        changed = tx.relations.change(relation, **changes)
-        tx.journal.record("relation_updated", relation.id, id=relation.id, changes=changes)
-        return changed
-
-    def _delete_relation(self, tx: Transaction, triple: Triple) -> str | None:
-        """What stood in the way, if anything did."""
-        source, target = tx.entities.find_one(triple.source), tx.entities.find_one(triple.target)
-        if source is None or target is None:
-            return f"Entity not found: {triple.source} or {triple.target}"
-        relation = tx.relations.active(source, target, triple.type)
-        if relation is None:
-            return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
-        self._remove_relation(tx, relation)
-        return None
-
-    def _remove_relation(self, tx: Transaction, relation: Relation) -> None:
-        inverse = None if relation.ended_at else self._inverse(tx, relation)
-        for gone in filter(None, (relation, inverse)):
-            tx.relations.remove(gone)
-            tx.journal.record(
-                "relation_deleted",
-                gone.id,
-                id=gone.id,
-                source=gone.source,
-                target=gone.target,
-                type=gone.type,
-            )
-
-    def _relation(self, tx: Transaction, which: int | str | Triple) -> Relation:
-        if isinstance(which, int):
-            return tx.relations.get_seq(which)
-        if isinstance(which, str):
-            return tx.relations.get_id(which)
-        source, target = tx.entities.get(which.source), tx.entities.get(which.target)
-        relation = tx.relations.active(source, target, which.type)
-        if relation is None:
-            raise NotFound(f"Relation not found: {which.source} -> {which.target} ({which.type})")
-        return relation
-
-    def _inverse(self, tx: Transaction, relation: Relation) -> Relation | None:
-        if relation.type not in INVERSES:
-            return None
-        source, target = tx.entities.get_seq(relation.target_seq), tx.entities.get_seq(relation.source_seq)
-        return tx.relations.active(source, target, INVERSES[relation.type])
 
 
 def _refuse_twin(tx: Transaction, entity: Entity, changes: Mapping[str, Any]) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp_memory.engine.context import Topic, at_most, checked_text
-from mcp_memory.engine.graph import INVERSES
 from mcp_memory.engine.indexing import Indexing, stored_vectors
+from mcp_memory.engine.relating import INVERSES
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.storage import Transaction

@@ -208,7 +208,7 @@ def end_relation(engine: Engine, arguments: EndRelation) -> Ended:
 
     Give its relation_id, or from, to and relationType. The inverse of contiene/parte_de ends with it.
     """
-    from mcp_memory.engine.graph import Triple
+    from mcp_memory.engine.relating import Triple
 
     which: int | Triple
     if arguments.relation_id is not None:

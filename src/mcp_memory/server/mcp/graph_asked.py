@@ -10,7 +10,8 @@ from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp.tools import Arguments
 
 if TYPE_CHECKING:
-    from mcp_memory.engine.graph import NewEntity, NewRelation, Triple
+    from mcp_memory.engine.graph import NewEntity
+    from mcp_memory.engine.relating import NewRelation, Triple
 
 
 class EntityItem(Arguments):
@@ -90,7 +91,7 @@ class RelationItem(Arguments):
         return str(source), str(target), str(type)
 
     def wanted(self) -> NewRelation:
-        from mcp_memory.engine.graph import NewRelation
+        from mcp_memory.engine.relating import NewRelation
 
         source, target, type = self.ends
         return NewRelation(
@@ -105,7 +106,7 @@ class RelationItem(Arguments):
         )
 
     def triple(self) -> Triple:
-        from mcp_memory.engine.graph import Triple
+        from mcp_memory.engine.relating import Triple
 
         return Triple(*self.ends)
 

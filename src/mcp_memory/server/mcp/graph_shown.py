@@ -10,7 +10,7 @@ from mcp_memory.server.mcp.graph_asked import RelationItem
 from mcp_memory.server.mcp.tidying import ReflectionOut
 
 if TYPE_CHECKING:
-    from mcp_memory.engine.graph import RelationOutcome
+    from mcp_memory.engine.relating import RelationOutcome
     from mcp_memory.model import Entity, Memory, Node, Relation
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewRelation
+from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
