@@ -42,7 +42,7 @@ def copy(session: Session, source: str, target: str, as_json: bool) -> None:
         print_json(copied)
         return
     memories = counted(copied.counts["memory"], "memory", "memories")
-    say(f"Copied {memories} with all that belongs to them: {sum(copied.counts.values()):,} rows in all.")
+    say(f"Copied {sum(copied.counts.values()):,} rows, {memories} among them.")
     say("Every row was compared and is the same. Point DATABASE_URL at the copy to use it.")
 
 
