@@ -152,6 +152,9 @@ def test_a_role_without_rights_to_the_tables_is_told_what_to_run(postgres_url: s
             with store.database.write() as connection:
                 rows = [{"name": name, "created_at": AT} for name in ("one", "two")]
                 assert len(connection.insert_numbered("space", ("name", "created_at"), rows)) == 2
+            with store.database.words.loading(store.database):
+                put(store, 2)
+            assert got(store) == [2]
             admin.execute("CREATE INDEX vector_near_9_memory_9 ON mcp_memory.vector (seq)")
             # Indexes are left to a server that owns the table.
             assert list(store.database.vectors.tend(store.database, 1, DIMENSIONS)) == []

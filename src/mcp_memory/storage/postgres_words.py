@@ -91,6 +91,9 @@ class PostgresWords:
 
     @contextmanager
     def loading(self, database: Database) -> Iterator[None]:
+        if not _may_change_indexes(database):
+            yield
+            return
         # New rows go to a list, from which they are filed in large lots; but a search reads all of the list.
         # If the process dies in between, the next one to load, or a vacuum, files what is left of it.
         _change_indexes(database, f"SET (fastupdate = on, gin_pending_list_limit = {LIST_KB})")
@@ -178,6 +181,16 @@ def _space(space_id: int) -> str:
 
 def _quoted(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _may_change_indexes(database: Database) -> bool:
+    with database.read() as connection:
+        [row] = connection.run(
+            "SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS owned FROM pg_class"
+            " WHERE oid IN (to_regclass('memory_words'), to_regclass('entity_words'),"
+            " to_regclass('reflection_words'))"
+        )
+    return bool(row["owned"])
 
 
 def _change_indexes(database: Database, *changes: str) -> None:
