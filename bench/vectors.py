@@ -58,7 +58,7 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         for data in options.data:
             for count in options.rows:
-                vectors, queries = real(count, folder) if data == "real" else _mixture(count)
+                vectors, queries = real(count, folder) if data == "real" else mixture(count)
                 queries = queries[: options.queries]
                 print(f"\n{data}, {count:,} vectors", flush=True)
                 _measure_product(folder, vectors, queries)
@@ -210,7 +210,7 @@ def _remove(path: Path) -> None:
         path.with_name(name).unlink(missing_ok=True)
 
 
-def _mixture(count: int) -> tuple[Vectors, Vectors]:
+def mixture(count: int) -> tuple[Vectors, Vectors]:
     """A thousand clusters of twenty, some far bigger than others, in few of the dimensions."""
     shape = np.random.default_rng(7)
     centres = shape.standard_normal((1000, 1, DIMENSIONS), np.float32)
