@@ -54,6 +54,7 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python -m bench.tidying
 	$(BIN)/python bench/learning.py
 	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
+	$(BIN)/python -m bench.words
 	$(BIN)/python -m bench.http
 
 faults: setup ## Processes that die and databases that restart, again and again

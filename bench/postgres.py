@@ -56,10 +56,11 @@ FILTERS = {
 }
 
 
-class Corpus:
-    """Texts and vectors, the same in every run."""
+class Texts:
+    """What is remembered and what is asked, the same in every run."""
 
-    def __init__(self, rows: int, queries: int, folder: Path) -> None:
+    def __init__(self, rows: int, queries: int) -> None:
+        self.rows = rows
         chance = np.random.default_rng(5)
         words = np.array([word(number) for number in range(50_000)])
         tokens(" ".join(words))  # so that the first load does not pay for learning how they are stemmed
@@ -68,9 +69,16 @@ class Corpus:
         drawn = chance.choice(words, int(lengths.sum()), p=shares / shares.sum())
         ends = np.cumsum(lengths)
         self.texts = [" ".join(drawn[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+        self.questions = [" ".join(text.split()[:6]) for text in self.texts[rows:]]
+
+
+class Corpus(Texts):
+    """With vectors, which have nothing to do with the texts."""
+
+    def __init__(self, rows: int, queries: int, folder: Path) -> None:
+        super().__init__(rows, queries)
         self.vectors, asked = real(rows, folder)
         self.queries = asked[:queries]
-        self.questions = [" ".join(text.split()[:6]) for text in self.texts[rows:]]
 
 
 def word(number: int) -> str:
@@ -219,7 +227,7 @@ def found_of_nearest(store: Store, corpus: Corpus) -> float:
     return shared / (10 * len(corpus.queries))
 
 
-def fill(store: Store, corpus: Corpus) -> None:
+def fill(store: Store, corpus: Texts) -> None:
     """Rows, words and vectors in batches; without a journal, which a bulk load does not write either."""
     database = store.database
     columns = [column for column in COLUMNS["memory"] if column != "seq"]
@@ -227,19 +235,20 @@ def fill(store: Store, corpus: Corpus) -> None:
         connection.insert_numbered("space", ("name", "created_at"), [{"name": "default", "created_at": NOW}])
     with store.write(Caller(), NOW, "load") as tx:
         tx.indexes.add_model("bench", DIMENSIONS, "bench", "active")
-    for start in range(0, len(corpus.vectors), BATCH):
-        numbers = range(start, min(start + BATCH, len(corpus.vectors)))
+    for start in range(0, corpus.rows, BATCH):
+        numbers = range(start, min(start + BATCH, corpus.rows))
         rows = [memory(number, corpus) for number in numbers]
         with database.write(durable=False) as connection:
             seqs = connection.insert_numbered("memory", columns, rows)
             assert seqs == [number + 1 for number in numbers]
             words = [words_of("memory", {**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
             database.words.put(connection, "memory", [found for found in words if found], new=True)
-            vectors = [(seq, 1, corpus.vectors[seq - 1].tobytes()) for seq in seqs]
-            database.vectors.put(connection, 1, "memory", vectors)
+            if isinstance(corpus, Corpus):
+                vectors = [(seq, 1, corpus.vectors[seq - 1].tobytes()) for seq in seqs]
+                database.vectors.put(connection, 1, "memory", vectors)
 
 
-def memory(number: int, corpus: Corpus) -> dict[str, Any]:
+def memory(number: int, corpus: Texts) -> dict[str, Any]:
     text = f"{corpus.texts[number]} {number}"
     given = {
         "space_id": 1, "id": str(number), "content": text,

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 LARGE = 20_000
-"""Rows from which on it matters."""
+"""Rows from which on it matters: in a space of fewer nothing is left out."""
 
 MOST_ROWS = 10_000
 """How many rows the words that a search begins with may lead to.
 
-Measured on a million rows with questions of six words: the best ten are 96 % those of a search for all words,
-in a fifteenth of its time. In a space of fewer rows than this nothing is left out.
+`python -m bench.words`, a million rows and questions of six words: of the best ten of a search for all words
+0.97 are found, in a fifth of its time on SQLite and a twentieth on PostgreSQL; of 100,000 rows 0.997 or more.
 """
 
 
