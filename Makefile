@@ -51,7 +51,7 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python bench/vectors.py
 	$(BIN)/python bench/recall.py
 	$(BIN)/python bench/consolidation.py
-	$(BIN)/python -m bench.tidying
+	$(BIN)/python -m bench.curation
 	$(BIN)/python bench/learning.py
 	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
 	$(BIN)/python -m bench.words

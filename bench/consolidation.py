@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from mcp_memory.embedding import ModelCard, Purpose
 from mcp_memory.engine import Context, Engine, Tuning
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 DIMENSIONS = 384
 VOCABULARY = 20_000
@@ -136,19 +136,21 @@ def run(path: Path, count: int) -> None:
         def progress(doing: str, done: int, total: int) -> None:
             told[doing] = (done, total, round(time.perf_counter() - started, 1))
 
-        found = measured("consolidating all", lambda: engine.upkeep.consolidate(full=True, progress=progress))
+        found = measured(
+            "consolidating all", lambda: engine.maintenance.consolidate(full=True, progress=progress)
+        )
         print(f"    {told}")
         print(
             f"    {found.compared:,} compared, {len(found.clusters):,} clusters, {found.deleted:,} absorbed, "
             f"{len(found.apart):,} pairs kept apart"
         )
         clock.now += timedelta(hours=1)
-        measured("consolidating again, nothing new", engine.upkeep.consolidate)
+        measured("consolidating again, nothing new", engine.maintenance.consolidate)
         if found.act:
             act = found.act
             measured("undoing the first run", lambda: engine.history.undo(act))
         clock.now += timedelta(days=400)
-        pruned = measured("pruning a thousand", engine.upkeep.prune)
+        pruned = measured("pruning a thousand", engine.maintenance.prune)
         if pruned.act:
             prune_act = pruned.act
             measured("undoing it", lambda: engine.history.undo(prune_act))

@@ -32,7 +32,7 @@ from mcp_memory.engine.recall import Answer
 from mcp_memory.model import Caller
 from mcp_memory.ranking.metrics import ndcg_at, recall_at, reciprocal_rank
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.wiring import new_id
 
 DEFAULT_FOLDER = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev"

@@ -37,7 +37,7 @@ from mcp_memory.model import Caller
 from mcp_memory.ranking.limbic import LimbicWeights
 from mcp_memory.ranking.metrics import ndcg_at, reciprocal_rank
 from mcp_memory.storage import Store, Transaction
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.wiring import new_id
 
 PAGE = Path(__file__).parents[1] / "docs/learning.md"

@@ -39,7 +39,7 @@ from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
 from mcp_memory.storage.copying import copy
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.deriving import words_of
+from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.text.words import tokens
 

@@ -24,11 +24,11 @@ from rich.table import Table
 
 from mcp_memory.embedding import ModelCard, Purpose
 from mcp_memory.engine import Context, Engine
-from mcp_memory.engine.chores import Chores
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.engine.scheduled_maintenance import ScheduledMaintenance
 from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, EmbeddingModel, Filter
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.wiring import new_id
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -104,7 +104,7 @@ def _loaded(path: Path, count: int, console: Console) -> Engine:
     engine = Engine(context)
     if is_new:
         _fill(context, engine, count, console)
-        for _ in Chores(context).tend_index(lambda: True):
+        for _ in ScheduledMaintenance(context).tend_index(lambda: True):
             pass
     return engine
 

@@ -26,10 +26,10 @@ import numpy.typing as npt
 
 from mcp_memory.embedding import NoModel, open_embedder
 from mcp_memory.model import Filter
-from mcp_memory.storage import sqlite_vectors
 from mcp_memory.storage.filters import where
 from mcp_memory.storage.queries import migrations
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite import vectors as sqlite_vectors
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 Vectors = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from bench.postgres import NOW, Texts, fill, opened, percentiles, running
 
-from mcp_memory.storage import Store, telling_words
+from mcp_memory.storage import Store, term_selection
 from mcp_memory.storage.database import Allowed
 from mcp_memory.text.words import query_terms
 
@@ -45,9 +45,9 @@ def measure(engine: str, store: Store, texts: Texts) -> None:
     list(database.words.tend(database))
     asked(store, texts.questions)  # so that neither way pays for reading the file
     rarest, rarest_seconds = asked(store, texts.questions)
-    most, telling_words.MOST_ROWS = telling_words.MOST_ROWS, ALL
+    most, term_selection.MOST_ROWS = term_selection.MOST_ROWS, ALL
     every, every_seconds = asked(store, texts.questions)
-    telling_words.MOST_ROWS = most
+    term_selection.MOST_ROWS = most
     shared = sum(len(set(one) & set(other)) for one, other in zip(rarest, every, strict=True))
     print(
         f"  {engine:11} p50 / p95 ms: {percentiles(rarest_seconds)}, all words {percentiles(every_seconds)};"

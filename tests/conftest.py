@@ -12,8 +12,8 @@ from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
-from mcp_memory.storage.postgres import PostgresDatabase
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases, postgres_databases
 

@@ -8,7 +8,7 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Connection
 from mcp_memory.storage.schema import PARENTS
-from mcp_memory.storage.sqlite_words import index_of
+from mcp_memory.storage.sqlite.words import index_of
 
 
 def troubles(store: Store) -> list[str]:

@@ -20,7 +20,7 @@ import psycopg
 from psycopg import sql
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 
 STARTING_SECONDS = 60.0
 

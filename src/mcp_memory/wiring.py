@@ -50,7 +50,7 @@ def open_store(config: Config, url: str) -> Store:
 def open_database(config: Config) -> Database:
     if settings.is_postgres(config.url):
         return _open_postgres(config)
-    from mcp_memory.storage.sqlite import SqliteDatabase
+    from mcp_memory.storage.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(
         settings.sqlite_path(config.url), "NORMAL" if config.durability == "normal" else "FULL"
@@ -71,7 +71,7 @@ def embedder(config: Config) -> Embedder | NoModel:
 
 def _open_postgres(config: Config) -> Database:
     try:
-        from mcp_memory.storage.postgres import PostgresDatabase
+        from mcp_memory.storage.postgres.database import PostgresDatabase
     except ImportError as error:
         raise Unavailable(
             "PostgreSQL needs a driver that is not installed: run pip install 'mcp-memory[postgres]'"

@@ -28,8 +28,8 @@ from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Database, Store
-from mcp_memory.storage.postgres import PostgresDatabase
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases
 
@@ -178,11 +178,11 @@ class BothDatabases(RuleBasedStateMachine):
 
     @rule()
     def prune(self) -> None:
-        self.both(lambda engine: engine.upkeep.prune())
+        self.both(lambda engine: engine.maintenance.prune())
 
     @rule()
     def consolidate(self) -> None:
-        self.both(lambda engine: engine.upkeep.consolidate())
+        self.both(lambda engine: engine.maintenance.consolidate())
 
     @rule(query=TEXTS, mode=st.sampled_from(["keyword", "semantic", "hybrid", "graph"]), tags=TAGS)
     def recall(self, query: str, mode: Any, tags: tuple[str, ...]) -> None:

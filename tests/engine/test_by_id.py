@@ -155,7 +155,7 @@ def test_the_condition_counts_what_waits_for_a_vector(engine: Engine) -> None:
     entity(engine, "Alice", "person", "likes tea")
     before = engine.inventory.condition()
     engine.entities.search("tea", 5)
-    while engine.chores.make_vectors():
+    while engine.scheduled_maintenance.make_vectors():
         pass
     after = engine.inventory.condition()
     assert before.pending_count > after.pending_count == 0

@@ -36,7 +36,7 @@ def contents(engine: Engine) -> list[str]:
 def test_cluster_detection(engine: Engine) -> None:
     for text in HOOKS:
         engine.memories.remember(NewMemory(content=text, type="learning"))
-    done = engine.upkeep.consolidate(0.85)
+    done = engine.maintenance.consolidate(0.85)
     assert [len(cluster.absorbed) for cluster in done.clusters] == [3]
     [merged] = contents(engine)
     assert all(text in merged for text in HOOKS)
@@ -62,6 +62,6 @@ def test_facts_that_differ_in_one_point_are_kept_apart_and_reported(
 ) -> None:
     for text in (one, other):
         engine.memories.remember(NewMemory(content=text, type="fact"))
-    done = engine.upkeep.consolidate(0.7)
+    done = engine.maintenance.consolidate(0.7)
     assert done.clusters == ()
     assert sorted(contents(engine)) == sorted((one, other))

@@ -33,7 +33,7 @@ def lamps(engine: Engine) -> Engine:
     """A graph with three lamps and a boat."""
     engine.graph.create_entities(
         [
-            thing("Desk lamp", "red lamp on the desk"),
+            thing("Dispatcher lamp", "red lamp on the desk"),
             thing("Floor lamp", "red lamp on the floor"),
             thing("Night lamp", "red lamp by the bed"),
             thing("Boat", "sails on the lake"),
@@ -98,16 +98,16 @@ def test_the_other_ranking_is_logged_but_never_shown(lamps: Engine, store: Store
     with store.read("default", clock()) as tx:
         entities = tx.entities.fetch(result.entity_seq for result in search.results)
     unshown = {entities[r.entity_seq].name: r for r in search.results if r.rank > search.shown}
-    assert unshown["Desk lamp"].baseline_rank == 1
+    assert unshown["Dispatcher lamp"].baseline_rank == 1
 
 
 def test_a_search_by_words_alone_is_logged_without_a_cosine(
     make_engine: EngineMaker, store: Store, clock: Clock
 ) -> None:
     engine = make_engine(model=NoModel("none here"))
-    engine.graph.create_entities([thing("Desk lamp", "red lamp")])
+    engine.graph.create_entities([thing("Dispatcher lamp", "red lamp")])
     engine.entities.search("lamp", 5)
-    engine.graph.open_nodes(["Desk lamp"])
+    engine.graph.open_nodes(["Dispatcher lamp"])
     [search] = judged(store, clock)
     assert search.mode == "keyword only: none here"
     assert [(result.cosine, result.baseline_rank) for result in search.results] == [(None, None)]
@@ -117,20 +117,20 @@ def test_a_search_by_words_alone_is_logged_without_a_cosine(
 def test_opening_a_result_soon_after_is_feedback(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.entities.search("red lamp", 3)
     clock.advance(minutes=29)
-    lamps.graph.open_nodes(["Desk lamp", "Boat"])
-    assert signs(store, clock) == {"Desk lamp": {"opened"}}
+    lamps.graph.open_nodes(["Dispatcher lamp", "Boat"])
+    assert signs(store, clock) == {"Dispatcher lamp": {"opened"}}
 
 
 def test_adding_to_a_result_is_feedback(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.entities.search("red lamp", 3)
     lamps.graph.add_observations("Floor lamp", ["needs a new bulb"])
-    lamps.graph.create_entities([thing("Desk lamp", "has a green switch")])
-    assert signs(store, clock) == {"Floor lamp": {"extended"}, "Desk lamp": {"extended"}}
+    lamps.graph.create_entities([thing("Dispatcher lamp", "has a green switch")])
+    assert signs(store, clock) == {"Floor lamp": {"extended"}, "Dispatcher lamp": {"extended"}}
 
 
 def test_adding_what_is_there_already_is_no_feedback(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.entities.search("red lamp", 3)
-    lamps.graph.add_observations("Desk lamp", ["red lamp on the desk"])
+    lamps.graph.add_observations("Dispatcher lamp", ["red lamp on the desk"])
     assert signs(store, clock) == {}
 
 
@@ -157,16 +157,16 @@ def test_a_memory_about_a_result_or_naming_it_is_feedback(lamps: Engine, store: 
 def test_what_happens_too_late_says_nothing(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.entities.search("red lamp", 3)
     clock.advance(minutes=31)
-    lamps.graph.open_nodes(["Desk lamp"])
+    lamps.graph.open_nodes(["Dispatcher lamp"])
     assert signs(store, clock) == {}
 
 
 def test_what_another_client_or_space_does_says_nothing(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.entities.search("red lamp", 3)
-    lamps.acting_for(Caller(client="another")).graph.open_nodes(["Desk lamp"])
+    lamps.acting_for(Caller(client="another")).graph.open_nodes(["Dispatcher lamp"])
     elsewhere = lamps.acting_for(Caller("elsewhere", "test"))
-    elsewhere.graph.create_entities([thing("Desk lamp", "blue")])
-    elsewhere.graph.open_nodes(["Desk lamp"])
+    elsewhere.graph.create_entities([thing("Dispatcher lamp", "blue")])
+    elsewhere.graph.open_nodes(["Dispatcher lamp"])
     assert signs(store, clock) == {}
 
 
@@ -187,9 +187,9 @@ def test_what_was_not_shown_gets_no_credit(lamps: Engine, store: Store, clock: C
 
 def test_the_log_keeps_to_its_age(make_engine: EngineMaker, store: Store, clock: Clock) -> None:
     engine = make_engine(tuning=Tuning(search_log_age=timedelta(days=10)))
-    engine.graph.create_entities([thing("Desk lamp", "red lamp")])
+    engine.graph.create_entities([thing("Dispatcher lamp", "red lamp")])
     engine.entities.search("lamp", 1)
-    engine.graph.open_nodes(["Desk lamp"])
+    engine.graph.open_nodes(["Dispatcher lamp"])
     clock.advance(days=9)
     engine.entities.search("lamp", 1)
     clock.advance(days=2)
@@ -202,7 +202,7 @@ def test_the_log_keeps_to_its_size_without_being_told(
     make_engine: EngineMaker, store: Store, clock: Clock
 ) -> None:
     engine = make_engine(tuning=Tuning(search_log_size=20))
-    engine.graph.create_entities([thing("Desk lamp", "red lamp")])
+    engine.graph.create_entities([thing("Dispatcher lamp", "red lamp")])
     for _ in range(205):
         clock.advance(seconds=1)
         engine.entities.search("lamp", 1)
@@ -211,7 +211,7 @@ def test_the_log_keeps_to_its_size_without_being_told(
 
 def test_no_log_is_kept_when_none_is_wanted(make_engine: EngineMaker, store: Store, clock: Clock) -> None:
     engine = make_engine(tuning=Tuning(search_log_size=0))
-    engine.graph.create_entities([thing("Desk lamp", "red lamp")])
+    engine.graph.create_entities([thing("Dispatcher lamp", "red lamp")])
     assert engine.entities.search("lamp", 1).hits
     assert search_count(store, clock) == 0
 
@@ -220,7 +220,7 @@ def test_weights_that_were_set_hold_for_every_engine_on_the_database(
     lamps: Engine, make_engine: EngineMaker, clock: Clock
 ) -> None:
     other = make_engine()
-    lamps.graph.open_nodes(["Desk lamp", "Night lamp"])
+    lamps.graph.open_nodes(["Dispatcher lamp", "Night lamp"])
     clock.advance(hours=1)
     before = other.entities.search("lamp desk bed", 1, explain=True).hits[0]
     lamps.learning.set_beta(0.0)
@@ -249,7 +249,7 @@ def test_weights_out_of_range_are_refused(engine: Engine, value: float) -> None:
 def test_analysis_says_what_there_is_and_what_is_missing(lamps: Engine, clock: Clock) -> None:
     lamps.entities.search("a red lamp for reading", 5)
     lamps.entities.search("what is the lake", 5)
-    lamps.graph.open_nodes(["Boat", "Desk lamp"])
+    lamps.graph.open_nodes(["Boat", "Dispatcher lamp"])
     analysis = lamps.learning.analyze(min_events=50)
     assert (analysis.log.searches, analysis.log.judged) == (2, 1)
     assert analysis.log.by_sign == {"opened": 2}
@@ -398,8 +398,8 @@ def test_metrics_are_those_worked_out_by_hand(lamps: Engine, clock: Clock) -> No
         lamps.graph.open_nodes(["Night lamp"])
     clock.advance(hours=1)
     shown = [hit.node.entity.name for hit in lamps.entities.search("the red lamp on top", 2).hits]
-    assert shown == ["Night lamp", "Desk lamp"]  # by cosine: desk, floor, night
-    lamps.graph.open_nodes(["Desk lamp"])
+    assert shown == ["Night lamp", "Dispatcher lamp"]  # by cosine: desk, floor, night
+    lamps.graph.open_nodes(["Dispatcher lamp"])
     compared = lamps.learning.metrics()
     assert compared.searches == 1
     assert compared.limbic.ndcg[1] == 0

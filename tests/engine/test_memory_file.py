@@ -12,7 +12,7 @@ import pytest
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Context, Engine
-from mcp_memory.engine.drop_in import DropIn
+from mcp_memory.engine.anthropic_compat import AnthropicCompat
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import NotFound, Unavailable
@@ -55,8 +55,8 @@ def start(store: Store, clock: Clock, path: Path) -> Start:
 
 
 @pytest.fixture
-def memory(start: Start) -> DropIn:
-    return start().drop_in
+def memory(start: Start) -> AnthropicCompat:
+    return start().anthropic_compat
 
 
 def write(path: Path, *lines: EntityLine | RelationLine) -> None:
@@ -72,7 +72,7 @@ def written(path: Path) -> GraphLines:
 def test_the_first_meeting_unites_file_and_store(start: Start, path: Path) -> None:
     start().graph.create_entities([NewEntity(name="Carol", type="person", observations=("sings",))])
     write(path, ALICE, EntityLine("Carol", "person", ("dances",)))
-    memory = start().drop_in
+    memory = start().anthropic_compat
     assert memory.read().entities == (EntityLine("Carol", "person", ("sings", "dances")), ALICE)
     memory.create_entities([BOB])
     assert written(path).entities == (EntityLine("Carol", "person", ("sings", "dances")), ALICE, BOB)
@@ -81,16 +81,16 @@ def test_the_first_meeting_unites_file_and_store(start: Start, path: Path) -> No
 def test_an_entity_of_another_type_is_the_same_entity(start: Start, path: Path) -> None:
     start().graph.create_entities([NewEntity(name="Alice", type="Human")])
     write(path, ALICE)
-    assert start().drop_in.read().entities == (EntityLine("Alice", "Human", ("likes tea",)),)
+    assert start().anthropic_compat.read().entities == (EntityLine("Alice", "Human", ("likes tea",)),)
 
 
 def test_a_placeholder_takes_the_type_of_the_file(start: Start, path: Path) -> None:
     start().graph.create_entities([NewEntity(name="Alice", type="unknown")])
     write(path, ALICE)
-    assert start().drop_in.read().entities == (ALICE,)
+    assert start().anthropic_compat.read().entities == (ALICE,)
 
 
-def test_one_name_with_two_types_in_the_file_stays_two(memory: DropIn, path: Path) -> None:
+def test_one_name_with_two_types_in_the_file_stays_two(memory: AnthropicCompat, path: Path) -> None:
     robot = EntityLine("Alice", "robot", ("beeps",))
     write(path, ALICE, robot)
     assert memory.read().entities == (ALICE, robot)
@@ -98,7 +98,7 @@ def test_one_name_with_two_types_in_the_file_stays_two(memory: DropIn, path: Pat
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_what_others_do_to_the_file_is_done_to_the_store(start: Start, path: Path, restarted: bool) -> None:
-    memory = start().drop_in
+    memory = start().anthropic_compat
     memory.create_entities([ALICE, BOB, CAROL])
     memory.create_relations([KNOWS, RelationLine("Bob", "Carol", "knows")])
     write(
@@ -108,7 +108,7 @@ def test_what_others_do_to_the_file_is_done_to_the_store(start: Start, path: Pat
         EntityLine("Dan", "person"),
         RelationLine("Dan", "Alice", "built"),
     )
-    memory = start().drop_in if restarted else memory
+    memory = start().anthropic_compat if restarted else memory
     expected = written(path)
     assert memory.read() == expected
     memory.create_entities([])
@@ -116,7 +116,7 @@ def test_what_others_do_to_the_file_is_done_to_the_store(start: Start, path: Pat
 
 
 def test_changes_of_both_sides_are_kept(start: Start, path: Path) -> None:
-    memory = start().drop_in
+    memory = start().anthropic_compat
     memory.create_entities([ALICE, BOB])
     start().graph.add_observations("Alice", ["plays chess"])
     write(path, EntityLine("Alice", "person", ("likes tea", "sings")), CAROL)
@@ -127,7 +127,7 @@ def test_changes_of_both_sides_are_kept(start: Start, path: Path) -> None:
     )
 
 
-def test_a_file_that_vanished_is_written_again(memory: DropIn, path: Path) -> None:
+def test_a_file_that_vanished_is_written_again(memory: AnthropicCompat, path: Path) -> None:
     memory.create_entities([ALICE])
     path.unlink()
     assert memory.read().entities == (ALICE,)
@@ -136,7 +136,7 @@ def test_a_file_that_vanished_is_written_again(memory: DropIn, path: Path) -> No
 
 
 def test_a_file_that_was_emptied_empties_the_store_until_that_is_undone(
-    memory: DropIn, path: Path, store: Store, clock: Clock
+    memory: AnthropicCompat, path: Path, store: Store, clock: Clock
 ) -> None:
     memory.create_entities([ALICE])
     path.write_text("")
@@ -154,14 +154,14 @@ def test_a_file_that_cannot_be_written_leaves_everything_as_it_was(
     name = "m" * 245
     file = MemoryFile(tmp_path / name, clock)
     context = Context(store=store, embedder=NoModel(""), clock=clock, new_id=ids(), memory_file=file)
-    memory = Engine(context).drop_in
+    memory = Engine(context).anthropic_compat
     with pytest.raises(Unavailable, match="cannot write the memory file"):
         memory.create_entities([ALICE])
     assert memory.read() == GraphLines()
     assert [left for left in os.listdir(tmp_path) if left.startswith(name)] == []
 
 
-def test_a_refused_call_does_not_touch_the_file(memory: DropIn, path: Path) -> None:
+def test_a_refused_call_does_not_touch_the_file(memory: AnthropicCompat, path: Path) -> None:
     memory.create_entities([ALICE])
     before = path.stat()
     with pytest.raises(NotFound, match="Entity with name Zed not found"):
@@ -170,7 +170,7 @@ def test_a_refused_call_does_not_touch_the_file(memory: DropIn, path: Path) -> N
     assert os.listdir(path.parent).count("memory.jsonl") == 1
 
 
-def test_bytes_that_are_no_text_survive(memory: DropIn, path: Path) -> None:
+def test_bytes_that_are_no_text_survive(memory: AnthropicCompat, path: Path) -> None:
     path.write_bytes(b"\xff\xfe not text\n" + render(GraphLines((ALICE,))).encode())
     memory.create_entities([BOB])
     assert path.read_bytes() == render(GraphLines((ALICE, BOB))).encode() + b"\xff\xfe not text\n"
@@ -179,7 +179,7 @@ def test_bytes_that_are_no_text_survive(memory: DropIn, path: Path) -> None:
 def test_a_waiting_relation_becomes_real_when_its_end_appears(start: Start, path: Path) -> None:
     haunts = RelationLine("Ghost", "Alice", "haunts")
     write(path, ALICE, haunts)
-    memory = start().drop_in
+    memory = start().anthropic_compat
     assert memory.read().relations == (haunts,)
     assert memory.open(["Alice"]).relations == (haunts,)
     assert memory.open(["Bob"]).relations == ()
@@ -189,7 +189,7 @@ def test_a_waiting_relation_becomes_real_when_its_end_appears(start: Start, path
     assert written(path).relations == (haunts,)
 
 
-def test_a_waiting_relation_can_be_deleted(memory: DropIn, path: Path) -> None:
+def test_a_waiting_relation_can_be_deleted(memory: AnthropicCompat, path: Path) -> None:
     haunts, scares = RelationLine("Ghost", "Alice", "haunts"), RelationLine("Ogre", "Alice", "scares")
     write(path, ALICE, haunts, scares)
     assert memory.delete_relations([haunts]).all_found
@@ -199,7 +199,7 @@ def test_a_waiting_relation_can_be_deleted(memory: DropIn, path: Path) -> None:
     assert written(path) == GraphLines((ALICE,))
 
 
-def test_a_link_to_the_file_stays_a_link(memory: DropIn, path: Path, tmp_path: Path) -> None:
+def test_a_link_to_the_file_stays_a_link(memory: AnthropicCompat, path: Path, tmp_path: Path) -> None:
     real = tmp_path / "elsewhere.jsonl"
     real.touch(mode=0o640)
     path.symlink_to(real)
@@ -209,7 +209,7 @@ def test_a_link_to_the_file_stays_a_link(memory: DropIn, path: Path, tmp_path: P
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_new_file_is_the_owners_alone(memory: DropIn, path: Path) -> None:
+def test_a_new_file_is_the_owners_alone(memory: AnthropicCompat, path: Path) -> None:
     memory.create_entities([ALICE])
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -217,7 +217,7 @@ def test_a_new_file_is_the_owners_alone(memory: DropIn, path: Path) -> None:
 def test_a_folder_that_is_missing_is_made(store: Store, clock: Clock, tmp_path: Path) -> None:
     file = MemoryFile(tmp_path / "new" / "memory.jsonl", clock)
     context = Context(store=store, embedder=NoModel(""), clock=clock, new_id=ids(), memory_file=file)
-    Engine(context).drop_in.create_entities([ALICE])
+    Engine(context).anthropic_compat.create_entities([ALICE])
     assert written(file.path) == GraphLines((ALICE,))
 
 
@@ -227,7 +227,7 @@ def lock_of(path: Path, pid: int) -> Path:
     return lock
 
 
-def test_a_lock_that_is_held_is_respected(memory: DropIn, path: Path) -> None:
+def test_a_lock_that_is_held_is_respected(memory: AnthropicCompat, path: Path) -> None:
     lock = lock_of(path, os.getpid())
     with pytest.raises(Unavailable, match="waiting for the memory file lock"):
         memory.create_entities([ALICE])
@@ -237,7 +237,7 @@ def test_a_lock_that_is_held_is_respected(memory: DropIn, path: Path) -> None:
     assert not lock.exists()
 
 
-def test_a_lock_whose_holder_died_is_broken(memory: DropIn, path: Path) -> None:
+def test_a_lock_whose_holder_died_is_broken(memory: AnthropicCompat, path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     lock_of(path, dead.pid)
@@ -245,7 +245,7 @@ def test_a_lock_whose_holder_died_is_broken(memory: DropIn, path: Path) -> None:
     assert written(path) == GraphLines((ALICE,))
 
 
-def test_a_lock_that_is_too_old_is_broken(memory: DropIn, path: Path, clock: Clock) -> None:
+def test_a_lock_that_is_too_old_is_broken(memory: AnthropicCompat, path: Path, clock: Clock) -> None:
     lock = lock_of(path, os.getpid())
     made = clock.now.timestamp()
     os.utime(lock, (made, made))
@@ -258,7 +258,7 @@ def test_threads_take_turns(start: Start, path: Path) -> None:
     engine = start()
     names = [f"entity {number}" for number in range(24)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda name: engine.drop_in.create_entities([EntityLine(name, "t")]), names))
+        list(pool.map(lambda name: engine.anthropic_compat.create_entities([EntityLine(name, "t")]), names))
     assert sorted(line.name for line in written(path).entities) == sorted(names)
 
 
@@ -266,7 +266,7 @@ def test_what_came_through_the_file_is_in_the_journal(
     start: Start, path: Path, store: Store, clock: Clock
 ) -> None:
     write(path, ALICE)
-    start().drop_in.read()
+    start().anthropic_compat.read()
     with store.read("default", clock()) as tx:
         events = [(event.name, event.client) for event in tx.journal.latest(10)]
     assert ("entity_created", "test") in events

@@ -13,7 +13,8 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
-from mcp_memory.storage import postgres_vectors, sqlite_vector_index
+from mcp_memory.storage.postgres import vectors as postgres_vectors
+from mcp_memory.storage.sqlite import vector_index as sqlite_vector_index
 from tests.conftest import EngineMaker
 from tests.fakes import HashEmbedder
 
@@ -166,8 +167,10 @@ def test_many_vectors_serve_with_their_index_at_once(
         engine = make_engine(model=newer)
         engine.reembedding.run(ignore, steps.append)
         assert steps
-        assert engine.chores.tend_index(lambda: True) == [], "nothing is left to do"
-    engine.chores.tend_index(lambda: True)  # a database that other tests use shall have no index
+        assert engine.scheduled_maintenance.tend_index(lambda: True) == [], "nothing is left to do"
+    engine.scheduled_maintenance.tend_index(
+        lambda: True
+    )  # a database that other tests use shall have no index
 
 
 def test_the_plan_says_what_would_be_done(

@@ -110,10 +110,10 @@ def test_a_vector_of_an_earlier_text_is_not_kept_though_another_process_made_it_
     quick.graph.create_entities([NewEntity(name="Ana")])
 
     def meanwhile() -> None:
-        quick.chores.make_vectors()
+        quick.scheduled_maintenance.make_vectors()
         quick.graph.update("Ana", {"name": "Bea"})
 
-    make_engine(model=Slow(meanwhile)).chores.make_vectors()
+    make_engine(model=Slow(meanwhile)).scheduled_maintenance.make_vectors()
     with store.read("default", clock()) as tx:
         seq = tx.entities.get("Bea").seq
         [text] = texts_for(tx, [Pending("entity", seq, 0)], 512).values()

@@ -18,7 +18,7 @@ from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder
 
 ANA = {"type": "entity", "name": "Ana", "entityType": "person", "observations": ["likes tea", "has 2 cats"]}

@@ -359,6 +359,6 @@ RANDOM_ACTS: dict[str, Callable[[Engine, random.Random], object]] = {
     "forget": lambda engine, dice: engine.history.forget(any_memory(engine, dice)),
     "delete": lambda engine, dice: engine.history.delete([any_memory(engine, dice)]),
     "reflect": lambda engine, dice: engine.reflections.add("entity", "a thought", target=any_name(dice)),
-    "prune": lambda engine, dice: engine.upkeep.prune(),
-    "consolidate": lambda engine, dice: engine.upkeep.consolidate(0.5),
+    "prune": lambda engine, dice: engine.maintenance.prune(),
+    "consolidate": lambda engine, dice: engine.maintenance.consolidate(0.5),
 }

@@ -15,7 +15,7 @@ import httpx
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.faults.test_shutdown import PATIENCE, free_port
 
 NEW = {"target_type": "global", "content": "this must be thought once"}

@@ -19,7 +19,7 @@ from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from tests.postgres_server import PostgresServer
 
 WRITES = 60
@@ -226,7 +226,7 @@ def test_the_work_of_a_leader_that_was_killed_is_taken_over(server: PostgresServ
 
 _LEAD = """
 import sys
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 with PostgresDatabase(sys.argv[1]).candidacy() as candidacy:
     print(candidacy.leads(), flush=True)
     sys.stdin.read()

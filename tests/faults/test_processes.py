@@ -9,7 +9,7 @@ from pathlib import Path
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 PROCESSES = 4
 WRITES = 40

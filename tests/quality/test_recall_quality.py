@@ -14,7 +14,7 @@ from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.recall import Answer
 from mcp_memory.ranking.metrics import recall_at
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, ids
 from tests.quality.corpus import MEMORIES, QUESTIONS
 

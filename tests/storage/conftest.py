@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.postgres import PostgresDatabase
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.postgres_server import PostgresDatabases
 
 

@@ -14,8 +14,8 @@ from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store, copying
 from mcp_memory.storage.copying import TABLES, copy
-from mcp_memory.storage.postgres import PostgresDatabase
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases
 from tests.storage.test_every_query import GENERATED, ONLY_POSTGRES, ONLY_SQLITE, columns_of, tables_of

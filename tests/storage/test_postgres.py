@@ -18,10 +18,11 @@ from psycopg.conninfo import make_conninfo
 
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller, EmbeddingModel, Filter
-from mcp_memory.storage import Store, filters, postgres_vectors, queries
+from mcp_memory.storage import Store, filters, queries
 from mcp_memory.storage.database import Script
-from mcp_memory.storage.postgres import CONNECTIONS, PostgresDatabase
-from mcp_memory.storage.postgres_values import Embedding
+from mcp_memory.storage.postgres import vectors as postgres_vectors
+from mcp_memory.storage.postgres.database import CONNECTIONS, PostgresDatabase
+from mcp_memory.storage.postgres.values import Embedding
 from tests.postgres_between import BreakingLine, LendingPooler, standing_between
 from tests.postgres_server import PostgresDatabases, PostgresServer
 

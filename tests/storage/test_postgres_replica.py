@@ -10,8 +10,9 @@ import pytest
 
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
-from mcp_memory.storage import Store, postgres_pool
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage import Store
+from mcp_memory.storage.postgres import pool as postgres_pool
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from tests.postgres_between import BreakingLine, standing_between
 from tests.postgres_server import PostgresServer
 

@@ -16,7 +16,7 @@ from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.file_lock import FileLock
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

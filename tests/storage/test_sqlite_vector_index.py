@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mcp_memory.storage import sqlite_vector_index
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite import vector_index as sqlite_vector_index
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.storage.test_sqlite_vectors import (
     DIMENSIONS,
     EVERYTHING,

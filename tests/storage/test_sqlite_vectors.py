@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 
 from mcp_memory.model import Owner
-from mcp_memory.storage import sqlite_vectors
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.queries import migrations
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite import vectors as sqlite_vectors
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 OWNERS = """
 DROP TABLE memory;

@@ -11,7 +11,7 @@ import pytest
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 ANY = Allowed("o.forgotten_at IS NULL", {})
 

@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from mcp_memory.model import Caller
-from mcp_memory.storage import Store, Transaction, queries, telling_words
+from mcp_memory.storage import Store, Transaction, queries, term_selection
 from mcp_memory.storage.database import Allowed, WordRow
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from mcp_memory.text.words import query_terms
 from tests.fakes import Clock, ids
 from tests.postgres_server import PostgresDatabases
@@ -130,8 +130,8 @@ def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], 
 @pytest.fixture
 def soon_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few hundred rows are many, and a search begins with words that lead to no more than fifty."""
-    monkeypatch.setattr(telling_words, "LARGE", 300)
-    monkeypatch.setattr(telling_words, "MOST_ROWS", 50)
+    monkeypatch.setattr(term_selection, "LARGE", 300)
+    monkeypatch.setattr(term_selection, "MOST_ROWS", 50)
 
 
 def tended(store: Store) -> list[str]:

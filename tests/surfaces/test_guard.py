@@ -18,7 +18,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import EVERY_SPACE
 from mcp_memory.server.guard import Gatekeeper, Guard, Policy, policy
-from mcp_memory.server.visitor import visitor_of
+from mcp_memory.server.principal import visitor_of
 
 Client = Callable[..., TestClient]
 

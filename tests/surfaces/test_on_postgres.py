@@ -17,7 +17,7 @@ from mcp_memory.config import Config
 from mcp_memory.engine import Context, Engine
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from tests.fakes import HashEmbedder
 from tests.postgres_between import BreakingLine, standing_between
 from tests.surfaces.cli.shell import Shell

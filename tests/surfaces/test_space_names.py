@@ -12,9 +12,9 @@ from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.errors import Invalid
 from mcp_memory.model import EVERY_SPACE, SPACE_LENGTH, Caller
 from tests.surfaces.cli.shell import Shell
+from tests.surfaces.mcp.test_watching import over_http
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import running
-from tests.surfaces.test_watching import over_http
 
 GOOD = ["x", "Project X (2026)", "caffè 日本", "a,b", "s" * SPACE_LENGTH]
 BAD = ["", " ", " x", "x ", "a\nb", "a\tb", "a\0b", "a\u200bb", EVERY_SPACE, "s" * (SPACE_LENGTH + 1)]

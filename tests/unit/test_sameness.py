@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mcp_memory.text.lexicon import SYNONYMS, VERB_FORMS
+from mcp_memory.text.normalization import wording
 from mcp_memory.text.sameness import MINILM, Calibration, Difference, differences, verdict
-from mcp_memory.text.wording import wording
 
 ROOT = Path(__file__).parent.parent.parent
 

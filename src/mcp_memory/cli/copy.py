@@ -56,7 +56,7 @@ def _is_there(source: str) -> bool:
     if not is_postgres(source):
         return sqlite_path(source).exists()
     try:
-        from mcp_memory.storage.postgres_examination import is_set_up
+        from mcp_memory.storage.postgres.diagnostics import is_set_up
     except ImportError:
         return True  # who opens it says what is missing
     return is_set_up(source)

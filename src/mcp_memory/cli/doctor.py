@@ -13,7 +13,7 @@ from mcp_memory.cli.session import Session
 from mcp_memory.config import Config, is_postgres, sqlite_path
 from mcp_memory.embedding import NoModel
 from mcp_memory.errors import MemoryServerError
-from mcp_memory.storage.finding import Finding
+from mcp_memory.storage.diagnostics import Finding
 
 MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to see more"
 
@@ -45,7 +45,7 @@ def _findings(session: Session, quick: bool) -> Iterator[Finding]:
 
 
 def _sqlite(config: Config, quick: bool) -> Generator[Finding, None, bool]:
-    from mcp_memory.storage.sqlite_examination import examine
+    from mcp_memory.storage.sqlite.diagnostics import examine
 
     path = sqlite_path(config.url)
     yield from examine(path, quick=quick)
@@ -54,7 +54,7 @@ def _sqlite(config: Config, quick: bool) -> Generator[Finding, None, bool]:
 
 def _postgres(config: Config, quick: bool) -> Generator[Finding, None, bool]:
     try:
-        from mcp_memory.storage.postgres_examination import examine
+        from mcp_memory.storage.postgres.diagnostics import examine
     except ImportError:
         return True  # then it cannot be opened, and that says why
     return (yield from examine(config.url, config.database_read_url, quick=quick))

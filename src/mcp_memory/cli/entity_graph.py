@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from mcp_memory.cli.asking import SHARE
 from mcp_memory.cli.memory_rendering import memory_json, preview
+from mcp_memory.cli.options import SHARE
 from mcp_memory.cli.output import json_option, note, print_json, say
 from mcp_memory.cli.rendering import entity_json, heading, print_relations, relation_json
 from mcp_memory.cli.session import Session

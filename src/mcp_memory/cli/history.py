@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from mcp_memory.cli.asking import SHARE, ask, moment
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
+from mcp_memory.cli.options import SHARE, ask, moment
 from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
 from mcp_memory.cli.session import CLIENT, Session
 from mcp_memory.engine.history import MOST_LISTED, Change, DeletedMemories, Past, Purged

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from mcp_memory.cli.asking import SHARE, filter_options, json_object, text_or_input
 from mcp_memory.cli.memory_rendering import (
     association_json,
     described_json,
@@ -18,6 +17,7 @@ from mcp_memory.cli.memory_rendering import (
     print_whole,
     stored_json,
 )
+from mcp_memory.cli.options import SHARE, filter_options, json_object, text_or_input
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.drafts import NewMemory

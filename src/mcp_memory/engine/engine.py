@@ -5,10 +5,10 @@ from functools import cached_property
 
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
-from mcp_memory.engine.chores import Chores
+from mcp_memory.engine.anthropic_compat import AnthropicCompat
 from mcp_memory.engine.context import Context
+from mcp_memory.engine.curation import Curation
 from mcp_memory.engine.digest import Digest
-from mcp_memory.engine.drop_in import DropIn
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.graph import KnowledgeGraph
 from mcp_memory.engine.graph_walk import GraphWalk
@@ -16,14 +16,14 @@ from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.inventory import Inventory
 from mcp_memory.engine.learning import Learning
+from mcp_memory.engine.maintenance import Maintenance
 from mcp_memory.engine.memories import Memories
 from mcp_memory.engine.recall import Recall
 from mcp_memory.engine.reembedding import Reembedding
 from mcp_memory.engine.reflections import Reflections
+from mcp_memory.engine.scheduled_maintenance import ScheduledMaintenance
 from mcp_memory.engine.splitting import Splitting
-from mcp_memory.engine.tidying import Tidying
 from mcp_memory.engine.transfer import Transfer
-from mcp_memory.engine.upkeep import Upkeep
 from mcp_memory.model import Caller, checked_space
 from mcp_memory.storage.access import Claim
 
@@ -52,8 +52,8 @@ class Engine:
         return Access(self._context)
 
     @cached_property
-    def chores(self) -> Chores:
-        return Chores(self._context)
+    def scheduled_maintenance(self) -> ScheduledMaintenance:
+        return ScheduledMaintenance(self._context)
 
     @cached_property
     def digest(self) -> Digest:
@@ -68,8 +68,8 @@ class Engine:
         return EntitySearch(self._context)
 
     @cached_property
-    def drop_in(self) -> DropIn:
-        return DropIn(self._context)
+    def anthropic_compat(self) -> AnthropicCompat:
+        return AnthropicCompat(self._context)
 
     @cached_property
     def reflections(self) -> Reflections:
@@ -80,8 +80,8 @@ class Engine:
         return Splitting(self._context)
 
     @cached_property
-    def tidying(self) -> Tidying:
-        return Tidying(self._context)
+    def curation(self) -> Curation:
+        return Curation(self._context)
 
     @cached_property
     def learning(self) -> Learning:
@@ -124,8 +124,8 @@ class Engine:
         return GraphWalk(self._context)
 
     @cached_property
-    def upkeep(self) -> Upkeep:
-        return Upkeep(self._context)
+    def maintenance(self) -> Maintenance:
+        return Maintenance(self._context)
 
     def close(self) -> None:
         self._context.store.close()

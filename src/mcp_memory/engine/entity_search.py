@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from mcp_memory.engine.context import Topic, checked_limit, checked_query
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.learning import record_search, weights_in
-from mcp_memory.engine.unattached import unattached_memories
+from mcp_memory.engine.orphan_memories import unattached_memories
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, calibrated, min_max, rrf

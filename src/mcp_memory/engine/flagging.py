@@ -44,7 +44,7 @@ def flag(tx: Transaction, repeats: Sequence[Repeat]) -> None:
     earlier = tx.memories.fetch(repeat.earlier.seq for repeat in repeats)
     about = tx.entities.of_memories(seq for one in repeats for seq in (one.seq, one.earlier.seq))
     links = {(memory, link["entity_seq"]) for memory, found in about.items() for link in found}
-    tx.tidying.flag(
+    tx.curation.flag(
         repeat.seq
         for repeat in repeats
         if _stands(earlier.get(repeat.earlier.seq), repeat.earlier)

@@ -11,7 +11,7 @@ from mcp_memory.engine.drafts import checked_filter
 from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import Event, Filter, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.database import Bell
+from mcp_memory.storage.database import ChangeSignal
 from mcp_memory.storage.journal import UNDONE, Act
 from mcp_memory.text.change_words import change_in_words
 from mcp_memory.text.preview import shortened
@@ -145,7 +145,7 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.last_seq()
 
-    def bell(self) -> AbstractContextManager[Bell]:
+    def bell(self) -> AbstractContextManager[ChangeSignal]:
         """Hear of what is written, in any space and by whatever process: a hint to look for events."""
         return self._context.store.database.bell()
 
@@ -257,11 +257,11 @@ class History(Topic):
         Versions and the journal lose it too; nothing brings it back.
         """
         with self._context.reading() if dry_run else self._context.writing() as tx:
-            doomed = tx.erasing.find(which)
+            doomed = tx.purging.find(which)
             return Purged(
                 entity=doomed.entity.name if doomed.entity else None,
                 memory_ids=tuple(memory.id for memory in doomed.memories),
-                event_count=0 if dry_run else tx.erasing.erase(doomed),
+                event_count=0 if dry_run else tx.purging.erase(doomed),
                 dry_run=dry_run,
             )
 
@@ -271,7 +271,7 @@ class History(Topic):
         with self._context.noting() as tx:
             aged = tx.journal.age(tx.at - tuning.trash)
             tx.journal.drop(tx.at - max(tuning.journal, tuning.trash))
-            tx.erasing.sweep(tx.at - tuning.trash)
+            tx.purging.sweep(tx.at - tuning.trash)
             return aged
 
     def _take_back(self, tx: Transaction, act: str, only: int | None = None) -> Undone:

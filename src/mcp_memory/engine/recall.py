@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from mcp_memory.engine.associating import recollect
-from mcp_memory.engine.connecting import connected, memories_of, starting_entities
+from mcp_memory.engine.association_recall import recollect
+from mcp_memory.engine.candidates import POOL, Candidates, gather
 from mcp_memory.engine.context import Context, Topic, checked_limit, checked_offset, checked_query
 from mcp_memory.engine.drafts import checked_filter
-from mcp_memory.engine.evidence import POOL, Evidence, gather
+from mcp_memory.engine.graph_recall import connected, memories_of, starting_entities
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.memories import entity_names
 from mcp_memory.errors import Invalid
@@ -17,7 +17,7 @@ from mcp_memory.model import Entity, Filter, Memory
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.memories import Standing
+from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.words import query_terms
 
 Mode = Literal["keyword", "semantic", "hybrid", "graph"]
@@ -82,7 +82,7 @@ class _Ranking:
     mode: str
     scores: Mapping[int, float]
     """Best first."""
-    standing: Mapping[int, Standing]
+    standing: Mapping[int, RankingFacts]
     explained: Callable[[int], dict[str, Any]]
 
 
@@ -172,7 +172,7 @@ class Recall(Topic):
 
         return _Ranking(_ran(question.mode, meaning), best_first(scores), evidence.standing, explained)
 
-    def _matches(self, evidence: Evidence, mode: Mode, meaning: Meaning | ByWordsOnly) -> dict[int, float]:
+    def _matches(self, evidence: Candidates, mode: Mode, meaning: Meaning | ByWordsOnly) -> dict[int, float]:
         tuning = self._context.tuning
         if isinstance(meaning, ByWordsOnly):
             return evidence.by_words()
@@ -260,7 +260,7 @@ class Recall(Topic):
         meaning: Meaning | ByWordsOnly,
         filter: Filter,
         pool: int,
-    ) -> Evidence:
+    ) -> Candidates:
         return gather(tx, terms, meaning, filter, half_life=self._half_life, pool=pool)
 
     def _hits(
@@ -312,11 +312,11 @@ def _ran(mode: Mode, meaning: Meaning | ByWordsOnly) -> str:
     return f"keyword only: {meaning.reason}"
 
 
-def _trust(standing: Standing) -> float:
+def _trust(standing: RankingFacts) -> float:
     return standing.effective_confidence * (SUPERSEDED if standing.superseded else 1.0)
 
 
-def _parts(evidence: Evidence, seq: int) -> dict[str, Any]:
+def _parts(evidence: Candidates, seq: int) -> dict[str, Any]:
     return {
         "keyword": evidence.keyword.get(seq),
         "cosine": evidence.cosine.get(seq),
@@ -324,5 +324,5 @@ def _parts(evidence: Evidence, seq: int) -> dict[str, Any]:
     }
 
 
-def _factors(standing: Standing) -> dict[str, Any]:
+def _factors(standing: RankingFacts) -> dict[str, Any]:
     return {"effective_confidence": standing.effective_confidence, "superseded": standing.superseded}

@@ -102,7 +102,7 @@ class Splitting(Topic):
     def overgrown(self, tx: Transaction) -> list[tuple[Entity, int]]:
         """Entities with more observations than their type allows, and how many those are."""
         tuning = self._context.tuning
-        counts = tx.tidying.above(min([*tuning.split_thresholds.values(), tuning.split_threshold]))
+        counts = tx.curation.above(min([*tuning.split_thresholds.values(), tuning.split_threshold]))
         entities = tx.entities.fetch(counts)
         return [
             (entities[seq], count)
@@ -123,7 +123,7 @@ class Splitting(Topic):
             moved = relations = 0
             for split, memories in _assigned(node, splits):
                 child = self._child(tx, split)
-                moved += tx.tidying.move(original, child, [memory.seq for memory in memories])
+                moved += tx.curation.move(original, child, [memory.seq for memory in memories])
                 relations += self._relate(tx, holder, child, CONTAINS) + self._relate(
                     tx, child, holder, PART_OF
                 )

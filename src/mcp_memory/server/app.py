@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from mcp_memory import __version__
 from mcp_memory.config import Config
-from mcp_memory.server import problems, reference, rest
+from mcp_memory.server import api_reference, problems, rest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
@@ -94,4 +94,4 @@ def start_page(request: Request) -> HTMLResponse:
 
 
 def reference_page(request: Request) -> HTMLResponse:
-    return HTMLResponse(reference.page(request.app.openapi()))
+    return HTMLResponse(api_reference.page(request.app.openapi()))

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_memory.config import Config
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.model import EVERY_SPACE, Caller, Token, client_name
+from mcp_memory.server.principal import Principal
 from mcp_memory.server.problems import answered
-from mcp_memory.server.visitor import Visitor
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN_PATHS = frozenset({"/", "/health"})
@@ -156,24 +156,24 @@ class Guard:
         if not length.isdecimal() or int(length) > self._policy.body_limit:
             raise _too_large(self._policy.body_limit)
 
-    def _visitor(self, scope: Scope, headers: Headers) -> Visitor:
+    def _visitor(self, scope: Scope, headers: Headers) -> Principal:
         asked = _in_unicode(headers.get(SPACE_HEADER, ""))
         secret = _bearer(headers)
         if secret and self._policy.api_token and _equal(secret, self._policy.api_token):
-            return Visitor(Caller(asked or self._policy.space, "api-token"))
+            return Principal(Caller(asked or self._policy.space, "api-token"))
         if secret:
             return self._bearer_of(secret, asked, scope["path"], scope["method"])
         if scope["path"] in OPEN_PATHS:
-            return Visitor(Caller(self._policy.space), "read")
+            return Principal(Caller(self._policy.space), "read")
         if self._policy.token_needed or self._policy.api_token or self._gatekeeper().any_tokens():
             raise Refusal(
                 401,
                 "Send the header `Authorization: Bearer TOKEN`; `mcp-memory token create NAME` makes one.",
                 **{"www-authenticate": "Bearer"},
             )
-        return Visitor(Caller(asked or self._policy.space, client_name(headers.get("user-agent", ""))))
+        return Principal(Caller(asked or self._policy.space, client_name(headers.get("user-agent", ""))))
 
-    def _bearer_of(self, secret: str, asked: str, path: str, method: str) -> Visitor:
+    def _bearer_of(self, secret: str, asked: str, path: str, method: str) -> Principal:
         token = self._gatekeeper().token_of(secret)
         if token is None:
             raise Refusal(401, "This token is not known here.", **{"www-authenticate": "Bearer"})
@@ -183,7 +183,7 @@ class Guard:
         # What an MCP request does is in its body; the tools themselves see to the rights there.
         if token.rights == "read" and method not in SAFE_METHODS and path != MCP_PATH:
             raise Refusal(403, "This token may only read: ask for one that may write.")
-        return Visitor(Caller(space, token.name), token.rights, token.spaces)
+        return Principal(Caller(space, token.name), token.rights, token.spaces)
 
 
 @dataclass

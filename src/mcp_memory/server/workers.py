@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.chores import ChoreRun
+    from mcp_memory.engine.scheduled_maintenance import MaintenanceRun
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Background:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
         self.leads = False
-        self.runs: dict[str, ChoreRun] = {}
+        self.runs: dict[str, MaintenanceRun] = {}
         """The last run of each chore, in whatever space."""
 
     def start(self) -> None:
@@ -50,9 +50,9 @@ class Background:
                 self._stopping.wait(AFTER_TROUBLE)
 
     def _watch(self) -> None:
-        from mcp_memory.engine.chores import LOOK_EVERY
+        from mcp_memory.engine.scheduled_maintenance import LOOK_EVERY
 
-        chores = self._engine().chores
+        chores = self._engine().scheduled_maintenance
         looked: float | None = None
         with chores.signals() as (candidacy, bell):
             while self._going_on():
@@ -69,7 +69,7 @@ class Background:
                 if not made:
                     bell.wait(NOTICE)
 
-    def _note(self, runs: list[ChoreRun]) -> None:
+    def _note(self, runs: list[MaintenanceRun]) -> None:
         for run in runs:
             log.info("%s (%s): %s", run.job, run.space, run.result)
             self.runs[run.job] = run

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Connection, Database, Row
-from mcp_memory.storage.deriving import words_of
+from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.store import Store
 

@@ -148,21 +148,21 @@ class Database(Protocol):
     def migrate(self, scripts: Sequence[Script]) -> None:
         """Apply the scripts newer than the database, while no other process does."""
 
-    def bell(self) -> AbstractContextManager["Bell"]:
+    def bell(self) -> AbstractContextManager["ChangeSignal"]:
         """Hear of what is written, by whatever process. Only a hint to look: the journal is the truth."""
 
-    def candidacy(self) -> AbstractContextManager["Candidacy"]:
+    def candidacy(self) -> AbstractContextManager["LeaderElection"]:
         """Stand for being the one process that does the background work."""
 
     def close(self) -> None: ...
 
 
-class Bell(Protocol):
+class ChangeSignal(Protocol):
     def wait(self, timeout: float) -> bool:
         """Whether something may have been written since the last call; after `timeout` seconds at most."""
 
 
-class Candidacy(Protocol):
+class LeaderElection(Protocol):
     def leads(self) -> bool:
         """Whether this process leads now. Ask before each piece of work: it may be taken over, or lost.
 

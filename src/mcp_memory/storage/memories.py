@@ -30,7 +30,7 @@ ORDERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankingFacts:
     """What ranking must know of a memory besides how well it matches."""
 
     channel: str | None
@@ -42,8 +42,8 @@ class Standing:
     """The memory stored right before it in its space."""
 
 
-def standing_of(row: Row) -> Standing:
-    return Standing(
+def standing_of(row: Row) -> RankingFacts:
+    return RankingFacts(
         row["channel"],
         row["created_at"],
         row["importance"],
@@ -117,7 +117,9 @@ class Memories:
         """The filter as a condition, at this moment, for searches by words and vectors."""
         return filters.where(filter, self._scope.space_id, self._scope.at, half_life)
 
-    def standing(self, seqs: Iterable[int], filter: Filter, *, half_life: timedelta) -> dict[int, Standing]:
+    def standing(
+        self, seqs: Iterable[int], filter: Filter, *, half_life: timedelta
+    ) -> dict[int, RankingFacts]:
         """How those of them stand that the filter lets through."""
         allowed = self.allowed(filter, half_life=half_life)
         rows = self._scope.fetch(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from mcp_memory.storage import obstacles
+from mcp_memory.storage import undo_checks
 from mcp_memory.storage.database import Connection, Row
 from mcp_memory.storage.schema import COLUMNS, VOLATILE, is_time
 from mcp_memory.text.preview import shortened
@@ -76,7 +76,7 @@ class Rows:
         current, before = self.find(table, seq), restored(image["before"])
         if digest(table, current) != image["after"]:
             return f"{named(table, seq, current or before)} has changed since"
-        obstacle = obstacles.to_losing if before is None else obstacles.to_having
+        obstacle = undo_checks.to_losing if before is None else undo_checks.to_having
         found = obstacle(self._connection, table, before or current or {})
         if found:
             return f"{named(table, seq, before or current)} {found}"

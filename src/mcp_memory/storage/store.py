@@ -10,22 +10,22 @@ from mcp_memory.storage.access import Access
 from mcp_memory.storage.analytics import Analytics
 from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.associations import Associations
+from mcp_memory.storage.consolidation import Consolidation
+from mcp_memory.storage.curation import Curation
 from mcp_memory.storage.database import Connection, Database
-from mcp_memory.storage.deriving import Deriving
+from mcp_memory.storage.derived_data import DerivedData
 from mcp_memory.storage.entities import Entities
-from mcp_memory.storage.erasing import Erasing
 from mcp_memory.storage.graph_walk import GraphWalk
 from mcp_memory.storage.indexes import Indexes
 from mcp_memory.storage.journal import Journal
 from mcp_memory.storage.memories import Memories
-from mcp_memory.storage.order import Order
+from mcp_memory.storage.purging import Purging
 from mcp_memory.storage.reflections import Reflections
 from mcp_memory.storage.relations import Relations
 from mcp_memory.storage.rows import Rows
 from mcp_memory.storage.scope import Scope
 from mcp_memory.storage.search_log import SearchLog
 from mcp_memory.storage.settings import Settings
-from mcp_memory.storage.tidying import Tidying
 from mcp_memory.storage.usage import Usage
 
 NO_SPACE = 0
@@ -55,7 +55,7 @@ class Transaction:
         self.associations = Associations(scope)
         self.reflections = Reflections(scope)
         self.usage = Usage(scope)
-        self.tidying = Tidying(scope)
+        self.curation = Curation(scope)
         self.access = Access(scope)
         self.search_log = SearchLog(scope, client)
         self.indexes = Indexes(scope)
@@ -64,17 +64,17 @@ class Transaction:
         self.journal = Journal(scope, act, client)
         self.analytics = Analytics(scope)
         self.walk = GraphWalk(scope)
-        self.order = Order(scope, self.memories, self.associations)
-        self.erasing = Erasing(scope, self.memories, self.entities, self.journal)
-        self._deriving = Deriving(scope)
+        self.consolidation = Consolidation(scope, self.memories, self.associations)
+        self.purging = Purging(scope, self.memories, self.entities, self.journal)
+        self._derived = DerivedData(scope)
 
     def finish(self) -> None:
         """The last acts before the commit."""
-        self._deriving.flush()
+        self._derived.flush()
         self.journal.write()
 
     def _see(self, table: str, before: dict[str, object] | None, after: dict[str, object] | None) -> None:
-        self._deriving.see(table, before, after)
+        self._derived.see(table, before, after)
 
 
 class Store:

@@ -18,8 +18,8 @@ from itertools import product
 from typing import Literal
 
 from mcp_memory.text.lexicon import MONTHS, PAST, UNITS
+from mcp_memory.text.normalization import Word, wording
 from mcp_memory.text.opposites import ANTONYMS, MODALS, NEGATIONS, QUANTITIES, TIMES
-from mcp_memory.text.wording import Word, wording
 
 Kind = Literal[
     "number", "date", "unit", "name", "negation", "antonym", "quantity", "tense", "modality", "order", "word"

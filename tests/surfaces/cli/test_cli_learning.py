@@ -10,9 +10,9 @@ from tests.surfaces.cli.shell import Shell
 @pytest.fixture
 def searched(shell: Shell) -> Shell:
     """One search, of which one result was added to."""
-    shell.said("entities", "create", "Desk lamp", "--observation", "red lamp on the desk")
+    shell.said("entities", "create", "Dispatcher lamp", "--observation", "red lamp on the desk")
     shell.said("search", "red lamp")
-    shell.said("observations", "add", "Desk lamp", "needs a bulb")
+    shell.said("observations", "add", "Dispatcher lamp", "needs a bulb")
     return shell
 
 
@@ -60,9 +60,9 @@ def test_metrics_of_searches_by_words_alone_have_nothing_to_compare(searched: Sh
 
 
 def test_metrics_compare_both_rankings(shell_with_model: Shell) -> None:
-    shell_with_model.said("entities", "create", "Desk lamp", "--observation", "red lamp on the desk")
+    shell_with_model.said("entities", "create", "Dispatcher lamp", "--observation", "red lamp on the desk")
     shell_with_model.said("search", "red lamp")
-    shell_with_model.said("observations", "add", "Desk lamp", "needs a bulb")
+    shell_with_model.said("observations", "add", "Dispatcher lamp", "needs a bulb")
     found = shell_with_model.json("metrics")
     assert found["searches"] == 1
     assert found["limbic"] == found["cosine"]

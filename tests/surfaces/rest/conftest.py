@@ -13,7 +13,7 @@ from mcp_memory import wiring
 from mcp_memory.engine import Context, Engine
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
-from mcp_memory.storage.sqlite import SqliteDatabase
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import HashEmbedder
 from tests.surfaces.rest.serving import Running, running
 

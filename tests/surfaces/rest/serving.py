@@ -44,7 +44,7 @@ class Running:
 @contextmanager
 def running(engine: Engine, config: Config | None = None) -> Iterator[Running]:
     """A server that does nothing by itself: the chores are in other hands while it runs."""
-    with engine.chores.signals() as (candidacy, _):
+    with engine.scheduled_maintenance.signals() as (candidacy, _):
         candidacy.leads()  # or another server here does: either way this one does not
         with _running(engine, config) as here:
             yield here

@@ -14,7 +14,7 @@ import pytest
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
 from mcp_memory.server import events
-from mcp_memory.storage.postgres import PostgresDatabase
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from tests.surfaces.rest.conftest import engine_of, engine_on
 from tests.surfaces.rest.serving import PATIENCE, Listener, Running, listening, running
 from tests.surfaces.rest.test_memories import create

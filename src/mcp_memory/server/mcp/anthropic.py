@@ -15,7 +15,7 @@ from mcp_memory.text.graph_lines import EntityLine, GraphLines, RelationLine
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.drop_in import Removed
+    from mcp_memory.engine.anthropic_compat import Removed
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 QUERY_LENGTH = 2048
@@ -141,7 +141,7 @@ def _names(label: str, names: Sequence[str]) -> str:
 
 
 def _create_entities(engine: Engine, arguments: Json) -> types.CallToolResult:
-    created = engine.drop_in.create_entities(_entity_lines(arguments["entities"]))
+    created = engine.anthropic_compat.create_entities(_entity_lines(arguments["entities"]))
     entities = _entities(created.entities)
     if not created.skipped:
         return _answer({"entities": entities}, _json(entities))
@@ -160,43 +160,43 @@ def _skipped(names: Sequence[str]) -> str:
 
 
 def _create_relations(engine: Engine, arguments: Json) -> types.CallToolResult:
-    relations = _relations(engine.drop_in.create_relations(_relation_lines(arguments["relations"])))
+    relations = _relations(engine.anthropic_compat.create_relations(_relation_lines(arguments["relations"])))
     return _answer({"relations": relations}, _json(relations))
 
 
 def _add_observations(engine: Engine, arguments: Json) -> types.CallToolResult:
     wanted = [(item["entityName"], item["contents"]) for item in arguments["observations"]]
-    added = engine.drop_in.add_observations(wanted)
+    added = engine.anthropic_compat.add_observations(wanted)
     results = [{"entityName": name, "addedObservations": texts} for name, texts in added]
     return _answer({"results": results}, _json(results))
 
 
 def _delete_entities(engine: Engine, arguments: Json) -> types.CallToolResult:
-    removed = engine.drop_in.delete_entities(arguments["entityNames"])
+    removed = engine.anthropic_compat.delete_entities(arguments["entityNames"])
     return _removed("entities", removed, _names("Not found", removed.missing))
 
 
 def _delete_observations(engine: Engine, arguments: Json) -> types.CallToolResult:
     wanted = [(item["entityName"], item["observations"]) for item in arguments["deletions"]]
-    removed = engine.drop_in.delete_observations(wanted)
+    removed = engine.anthropic_compat.delete_observations(wanted)
     return _removed("observations", removed, _names("Entities not found", removed.missing))
 
 
 def _delete_relations(engine: Engine, arguments: Json) -> types.CallToolResult:
-    removed = engine.drop_in.delete_relations(_relation_lines(arguments["relations"]))
+    removed = engine.anthropic_compat.delete_relations(_relation_lines(arguments["relations"]))
     return _removed("relations", removed, " The rest matched nothing.")
 
 
 def _read_graph(engine: Engine, arguments: Json) -> types.CallToolResult:
-    return _shown(engine.drop_in.read())
+    return _shown(engine.anthropic_compat.read())
 
 
 def _search_nodes(engine: Engine, arguments: Json) -> types.CallToolResult:
-    return _shown(engine.drop_in.search(arguments["query"]))
+    return _shown(engine.anthropic_compat.search(arguments["query"]))
 
 
 def _open_nodes(engine: Engine, arguments: Json) -> types.CallToolResult:
-    return _shown(engine.drop_in.open(arguments["names"]))
+    return _shown(engine.anthropic_compat.open(arguments["names"]))
 
 
 def _tool(
@@ -326,7 +326,7 @@ TOOLS = ToolSet(
             title="Knowledge Graph",
             description="Everything in the knowledge graph: all entities and all relations.",
             mime_type="application/json",
-            read=lambda engine: _json(_graph(engine.drop_in.read())),
+            read=lambda engine: _json(_graph(engine.anthropic_compat.read())),
         ),
     ),
     server_name="memory-server",

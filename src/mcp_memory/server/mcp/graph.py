@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcp_memory.errors import Invalid
-from mcp_memory.server.mcp import tidying
-from mcp_memory.server.mcp.graph_asked import (
+from mcp_memory.server.mcp import graph_curation
+from mcp_memory.server.mcp.graph_curation import reflection_out
+from mcp_memory.server.mcp.graph_inputs import (
     AddObservations,
     CreateEntities,
     DeleteEntities,
@@ -19,8 +20,7 @@ from mcp_memory.server.mcp.graph_asked import (
     Relations,
     SearchNodes,
 )
-from mcp_memory.server.mcp.graph_search import search_semantic
-from mcp_memory.server.mcp.graph_shown import (
+from mcp_memory.server.mcp.graph_outputs import (
     Ended,
     Entities,
     EntitiesDeleted,
@@ -40,7 +40,7 @@ from mcp_memory.server.mcp.graph_shown import (
     plain_entity,
     spelled,
 )
-from mcp_memory.server.mcp.tidying import reflection_out
+from mcp_memory.server.mcp.graph_search import search_semantic
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Tell, ToolSet, tool
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ TOOLS = ToolSet(
         read_graph,
         end_relation,
         migrate,
-        *tidying.TOOLS,
+        *graph_curation.TOOLS,
     ),
     instructions=INSTRUCTIONS,
 )

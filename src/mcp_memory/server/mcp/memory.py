@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mcp_memory.model import MEMORY_TYPES, Filter
-from mcp_memory.server.mcp import graph, memory_upkeep
-from mcp_memory.server.mcp.memory_upkeep import Moment
+from mcp_memory.server.mcp import graph, memory_maintenance
+from mcp_memory.server.mcp.memory_maintenance import Moment
 from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, ToolSet, tool
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ TOOLS = ToolSet(
         graph.create_relations,
         graph.delete_entities,
         graph.delete_relations,
-        *memory_upkeep.TOOLS,
+        *memory_maintenance.TOOLS,
     ),
     instructions=INSTRUCTIONS,
 )

@@ -24,7 +24,7 @@ from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
-from mcp_memory.server.visitor import visitor_of
+from mcp_memory.server.principal import visitor_of
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Desk:
+class Dispatcher:
     """Takes requests off the event loop and hands them to tools in a few worker threads."""
 
     sets: Sequence[ToolSet]
@@ -223,7 +223,7 @@ def build(
 
     A `feed` that is given is running while the server does; without one the server has its own.
     """
-    desk = Desk(sets, engine, workers, space, feed or Feed(engine))
+    desk = Dispatcher(sets, engine, workers, space, feed or Feed(engine))
     offers: dict[str, Any] = {}
     if any(tool_set.resources for tool_set in sets):
         offers |= {
@@ -274,6 +274,6 @@ def _read_named(template: Template, name: str, engine: Engine) -> str:
 
 
 @asynccontextmanager
-async def _watching(desk: Desk, *, own_feed: bool) -> AsyncIterator[None]:
+async def _watching(desk: Dispatcher, *, own_feed: bool) -> AsyncIterator[None]:
     async with desk.feed.running() if own_feed else nullcontext(), desk.watchers.running():
         yield None

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from mcp_memory.engine.analytics import MOST_BINS, MOST_PERIODS, MOST_TAGS, Period
-from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Shape
 
 router = APIRouter(prefix="/api/analytics", tags=["analytics"], responses=ANYWHERE)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 
 from mcp_memory.engine import history
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Done, Id, Shape
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], responses=ANYWHERE)

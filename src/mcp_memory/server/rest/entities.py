@@ -15,7 +15,7 @@ from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import MOST_DEPTH, WalkedNode
 from mcp_memory.errors import NotFound, Stale
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import (
+from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
     DONE_BEFORE,
     Acting,
@@ -26,7 +26,7 @@ from mcp_memory.server.rest.asking import (
     Paging,
     expected_version,
 )
-from mcp_memory.server.rest.memories import Order
+from mcp_memory.server.rest.memories import Consolidation
 from mcp_memory.server.rest.shapes import Entity, Memory, MemoryPage, Page, Relation, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
 
@@ -256,7 +256,7 @@ def get_entity_graph(
 
 
 class MemoriesOfEntity(Paging):
-    order: Order = "recent"
+    order: Consolidation = "recent"
 
 
 @router.get("/{id:uuid}/memories", responses=documented(404))

@@ -10,8 +10,8 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from mcp_memory.server.events import Feed, News
-from mcp_memory.server.rest.asking import ANYWHERE, Names
-from mcp_memory.server.visitor import visitor_of
+from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.rest.dependencies import ANYWHERE, Names
 
 router = APIRouter(prefix="/api/events", tags=["events"], responses=ANYWHERE)
 

@@ -15,7 +15,7 @@ from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import Described, Stored
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import (
+from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
     DONE_BEFORE,
     Acting,
@@ -26,14 +26,14 @@ from mcp_memory.server.rest.asking import (
     OnlyOnce,
     Paging,
 )
-from mcp_memory.server.rest.asking import expected_version as version_in
+from mcp_memory.server.rest.dependencies import expected_version as version_in
 from mcp_memory.server.rest.shapes import Done, Flag, Memory, MemoryPage, Moment, Page, Shape, Share, Text
 from mcp_memory.server.rest.shapes import Id as ShownId
 
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
 
-Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
+Consolidation = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 
 
 class MemoryToKeep(Shape):
@@ -152,7 +152,7 @@ class Which(Paging):
 
 
 class Listing(Which):
-    order: Order = "recent"
+    order: Consolidation = "recent"
     forgotten: bool = Field(False, description="Only forgotten memories instead of only living ones.")
 
 

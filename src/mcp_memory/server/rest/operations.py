@@ -14,7 +14,7 @@ from starlette.requests import Request
 from mcp_memory import __version__
 from mcp_memory.engine.inventory import Condition, Counts
 from mcp_memory.server.metrics import family, gauge, sample
-from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Shape
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.reflections import Targeted
 from mcp_memory.model import ReflectionTarget
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.shapes import Id as ShownId
 from mcp_memory.server.rest.shapes import Page, Shape, Text
 

@@ -13,7 +13,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.asking import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share, Text
 
 PATH = "/api/relations"

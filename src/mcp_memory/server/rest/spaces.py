@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 
-from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Shape
-from mcp_memory.server.visitor import visitor_of
 
 router = APIRouter(prefix="/api/spaces", tags=["spaces"], responses=ANYWHERE)
 

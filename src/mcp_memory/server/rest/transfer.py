@@ -20,7 +20,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.transfer import Imported
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.server.problems import STATUSES
-from mcp_memory.server.rest.asking import ANYWHERE, Acting
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Shape
 
 router = APIRouter(prefix="/api", tags=["transfer"], responses=ANYWHERE)

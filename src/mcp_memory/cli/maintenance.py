@@ -1,0 +1,120 @@
+"""Commands that keep the memory in order: merge what says the same, let go of what has faded."""
+
+from __future__ import annotations
+
+import click
+
+from mcp_memory.cli.memory_rendering import PREVIEW
+from mcp_memory.cli.options import SHARE
+from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
+from mcp_memory.cli.progress import Bar
+from mcp_memory.cli.session import Session
+from mcp_memory.engine.maintenance import Consolidated, Pruned
+from mcp_memory.text.preview import shortened
+
+SHOWN = 50
+
+
+@click.command()
+@click.option("--threshold", type=SHARE, help="The least similarity of what is compared at all.")
+@click.option("--full", is_flag=True, help="Look at every memory again, not only at what is new or changed.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
+@json_option
+@click.pass_obj
+def consolidate(session: Session, threshold: float | None, full: bool, dry_run: bool, as_json: bool) -> None:
+    """Merge memories that say the same. What is merged stays readable, and can be taken apart again."""
+    with Bar("things") as bar:
+        done = session.engine.maintenance.consolidate(
+            threshold, full=full, dry_run=dry_run, progress=bar.file
+        )
+    if as_json:
+        print_json(_report(done))
+    else:
+        _show(done)
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@json_option
+@click.pass_obj
+def prune(session: Session, dry_run: bool, as_json: bool) -> None:
+    """Delete memories that have faded away, the weakest first. It can be undone."""
+    pruned = session.engine.maintenance.prune(dry_run=dry_run)
+    if as_json:
+        going = zip(pruned.memories, pruned.confidences, strict=True)
+        print_json(
+            {
+                "pruned": [
+                    {"id": memory.id, "content": memory.content, "effective_confidence": confidence}
+                    for memory, confidence in going
+                ],
+                "left": pruned.left,
+                "change": pruned.act,
+                "dry_run": pruned.dry_run,
+            }
+        )
+    else:
+        _show_pruned(pruned)
+
+
+def _report(done: Consolidated) -> dict[str, object]:
+    return {
+        "clusters_found": len(done.clusters),
+        "memories_merged": done.merged,
+        "memories_deleted": done.deleted,
+        "compared": done.compared,
+        "threshold": done.threshold,
+        "clusters": [
+            {
+                "primary": {"id": cluster.primary.id, "content": cluster.primary.content},
+                "absorbed": [
+                    {"id": one.memory.id, "content": one.memory.content, "similarity": one.cosine}
+                    for one in cluster.absorbed
+                ],
+            }
+            for cluster in done.clusters
+        ],
+        "kept_apart": [
+            {"ids": [pair.a.id, pair.b.id], "similarity": pair.cosine, "reason": pair.reason}
+            for pair in done.apart
+        ],
+        "change": done.act,
+        "dry_run": done.dry_run,
+    }
+
+
+def _show(done: Consolidated) -> None:
+    table(
+        ("similarity", "stays", "becomes part of it"),
+        (
+            (one.cosine, shortened(cluster.primary.content, PREVIEW), shortened(one.memory.content, PREVIEW))
+            for cluster in done.clusters[:SHOWN]
+            for one in cluster.absorbed
+        ),
+        empty="No two memories say the same.",
+    )
+    compared = counted(done.compared, "memory", "memories")
+    verb = "Would merge" if done.dry_run else "Merged"
+    say(f"{verb} {done.merged:,} memories into {len(done.clusters):,}; {compared} compared with all others.")
+    if done.apart:
+        note(f"{counted(len(done.apart), 'pair is', 'pairs are')} close and stay apart; --json says why.")
+    if done.act:
+        note(f"To take it back: mcp-memory undo {done.act}")
+
+
+def _show_pruned(pruned: Pruned) -> None:
+    table(
+        ("confidence", "memory", "id"),
+        (
+            (confidence, shortened(memory.content, PREVIEW), memory.id)
+            for memory, confidence in list(zip(pruned.memories, pruned.confidences, strict=True))[:SHOWN]
+        ),
+        empty="No memory has faded away.",
+        ids_under="memory",
+    )
+    verb = "Would prune" if pruned.dry_run else "Pruned"
+    say(f"{verb} {counted(len(pruned.memories), 'memory', 'memories')}.")
+    if pruned.left:
+        note(f"{pruned.left:,} more wait for the next run.")
+    if pruned.act:
+        note(f"To take it back: mcp-memory undo {pruned.act}")

@@ -1,0 +1,93 @@
+"""Looks for what makes a graph hard to use: duplicates, overgrown entities, and what nobody looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from mcp_memory.engine.context import Topic, checked_share
+from mcp_memory.engine.indexing import Indexing, stored_vectors
+from mcp_memory.engine.splitting import Analysis, Splitting
+from mcp_memory.errors import Invalid
+from mcp_memory.model import Entity
+from mcp_memory.storage.curation import Flagged, Stale
+from mcp_memory.text.containment import Pair, clusters, duplicate_pairs
+
+SELDOM = 2
+"""An entity that was used more often than this is not called stale."""
+
+MOST_FLAGGED = 500
+"""Flagged observations that one report shows; it counts them all."""
+
+
+MOST_STALE = 500
+"""The same for stale entities: the longest unseen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """Pairs of observations that look alike, and which hang together."""
+
+    mode: str
+    entity: Entity
+    texts: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    clusters: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    entity_count: int
+    observation_count: int
+    split_candidates: tuple[Analysis, ...]
+    flagged: tuple[Flagged, ...]
+    flagged_count: int
+    stale: tuple[tuple[Stale, int, int], ...]
+    """With the days since it was last looked at, and how many observations it has."""
+    stale_count: int
+    large: tuple[tuple[Entity, int], ...]
+    """Entities above the size of their type, observations that were superseded included, with that size."""
+
+
+class Curation(Topic):
+    def duplicates(self, name: str, *, threshold: float, containment_threshold: float) -> Duplicates:
+        """Observations of one entity that say the same again. Changes nothing."""
+        checked_share(threshold, "threshold")
+        checked_share(containment_threshold, "containment_threshold")
+        with self._context.reading() as tx:
+            [node] = tx.entities.nodes([tx.entities.get(name)])
+            vectors = stored_vectors(tx, node)
+        indexing = Indexing(self._context)
+        if vectors is None:
+            vectors = indexing.embedded(node.texts)
+        pairs = duplicate_pairs(node.texts, vectors, threshold, containment_threshold)
+        return Duplicates(
+            "cosine and containment"
+            if vectors is not None
+            else f"containment only: {indexing.why_no_vectors()}",
+            node.entity,
+            tuple(node.texts),
+            tuple(pairs),
+            tuple(tuple(cluster) for cluster in clusters(pairs)),
+        )
+
+    def report(self, stale_days: float) -> Report:
+        """What in the graph wants attention. Changes nothing."""
+        if not 0 <= stale_days <= 36_500:
+            raise Invalid(f"stale_days must be between 0 and 36500, not {stale_days}")
+        splitting = Splitting(self._context)
+        candidates = splitting.candidates()
+        with self._context.reading() as tx:
+            unseen = tx.curation.stale(tx.at - timedelta(days=stale_days), SELDOM)
+            shown = unseen[:MOST_STALE]
+            counts = tx.entities.observation_counts(item.seq for item in shown)
+            return Report(
+                entity_count=tx.entities.count(),
+                observation_count=tx.entities.count_observations(),
+                split_candidates=tuple(candidates),
+                flagged=tuple(tx.curation.flagged(MOST_FLAGGED)),
+                flagged_count=tx.curation.count_flagged(),
+                stale=tuple((item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in shown),
+                stale_count=len(unseen),
+                large=tuple(splitting.overgrown(tx)),
+            )

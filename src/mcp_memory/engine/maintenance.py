@@ -1,0 +1,293 @@
+"""Keeps the memory in order by itself: prunes what has faded, merges what says the same, lets the past go."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from mcp_memory.embedding import NoModel
+from mcp_memory.engine.consolidation import (
+    BEGINNING,
+    TILE,
+    Cluster,
+    Grouping,
+    KeptApart,
+    Likeness,
+    Rules,
+    grouped,
+    merge,
+    near_by_index,
+    near_by_product,
+    ranked,
+    still_holds,
+)
+from mcp_memory.engine.context import Topic, checked_share
+from mcp_memory.engine.history import History
+from mcp_memory.engine.indexing import BATCH, Indexing
+from mcp_memory.engine.learning import Learning
+from mcp_memory.errors import Unavailable, Unequipped
+from mcp_memory.model import EmbeddingModel, Memory
+from mcp_memory.storage import Transaction
+from mcp_memory.text.sameness import Calibration
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+Job = Literal["consolidate", "prune", "age journal"]
+JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
+
+EVERY = timedelta(days=1)
+"""How often each job is due, whatever else happens."""
+
+FEW = 200
+"""Up to so many new memories are looked up one by one."""
+
+MERGED_AT_ONCE = 50
+"""Clusters merged in one transaction: others do not wait long for their turn to write."""
+
+_LAST_RUNS = "upkeep"
+_SEEN = "seen by consolidation"
+_CONSOLIDATED = "consolidated"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pruned:
+    memories: tuple[Memory, ...]
+    """What is gone, or would be in a dry run; the weakest first."""
+    confidences: tuple[float, ...]
+    """The effective confidence of each at that moment."""
+    left: int
+    """How many more are below the threshold, and wait for the next run."""
+    act: str | None
+    """What takes the pruning back; None when nothing was pruned."""
+    dry_run: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consolidated:
+    """What a consolidation did, or would do in a dry run."""
+
+    clusters: tuple[Cluster, ...]
+    apart: tuple[KeptApart, ...]
+    """What is close and was kept apart, with the reason."""
+    compared: int
+    """How many memories were new or changed since the run before, and looked at."""
+    threshold: float
+    act: str | None
+    """What takes the whole run back; a single merge is taken back by restoring what it absorbed."""
+    dry_run: bool
+
+    @property
+    def merged(self) -> int:
+        """How many memories took part in a merge."""
+        return self.deleted + len(self.clusters)
+
+    @property
+    def deleted(self) -> int:
+        """How many memories became part of another one."""
+        return sum(len(cluster.absorbed) for cluster in self.clusters)
+
+
+class Maintenance(Topic):
+    def prune(self, *, dry_run: bool = False) -> Pruned:
+        """Remove the memories that have faded below the threshold, the weakest first, as many as a run may.
+
+        Pinned memories and identities never fade. The run is one change, and can be undone.
+        """
+        tuning = self._context.tuning
+        with self._context.reading() if dry_run else self._context.writing() as tx:
+            below, half_life = tuning.prune_threshold, tuning.half_life
+            fading = tx.consolidation.fading(below, tuning.prune_limit, half_life)
+            left = tx.consolidation.count_fading(below, half_life) - len(fading)
+            if not dry_run:
+                for memory, confidence in fading:
+                    tx.memories.remove(memory)
+                    tx.journal.record(
+                        "memory_deleted", memory.id, id=memory.id, pruned_at_confidence=confidence
+                    )
+            return Pruned(
+                memories=tuple(memory for memory, _ in fading),
+                confidences=tuple(confidence for _, confidence in fading),
+                left=left,
+                act=tx.act if fading and not dry_run else None,
+                dry_run=dry_run,
+            )
+
+    def consolidate(
+        self,
+        threshold: float | None = None,
+        *,
+        dry_run: bool = False,
+        full: bool = False,
+        observations: bool = True,
+        progress: Progress | None = None,
+    ) -> Consolidated:
+        """Merge memories that say the same: those new or changed since the last run, with all the others.
+
+        `threshold` is the least cosine of what is compared at all. `full` looks at every memory again, as
+        does a threshold below that of the last run. Without `observations` those of the knowledge graph are
+        left alone. The run is one change and can be undone; so can each merge, by restoring what it absorbed.
+        """
+        tell = progress or _silently
+        least = checked_share(
+            self._context.tuning.consolidation_threshold if threshold is None else threshold,
+            "the similarity threshold",
+        )
+        model, calibration = self._model(tell)
+        started_at = self._context.clock()
+        with self._context.reading() as tx:
+            since = BEGINNING if full else _since(tx, least)
+            total = tx.consolidation.count_to_compare(since, observations=observations)
+        likeness = self._likeness(model, since, least, total, observations, tell)
+        grouping = self._grouping(likeness, calibration, observations)
+        act = None if dry_run else self._context.new_id()
+        done = grouping.clusters if act is None else self._merge(act, grouping, tell)
+        if act is not None:
+            self._conclude(act, done, started_at, least)
+        return Consolidated(
+            clusters=done,
+            apart=grouping.apart,
+            compared=total,
+            threshold=least,
+            act=act if done else None,
+            dry_run=dry_run,
+        )
+
+    def due(self, now: datetime | None = None) -> tuple[Job, ...]:
+        """The jobs whose time has come in this space: each once a day, merging also after many insertions."""
+        with self._context.reading() as tx:
+            return self._due(tx, now or self._context.clock())
+
+    def run_due(self, progress: Progress | None = None) -> dict[Job, str]:
+        """Do what is due, unless another process took it. What came of each, in words."""
+        with self._context.noting() as tx:
+            jobs = self._due(tx, tx.at)
+            _mark_run(tx, jobs)
+        return {job: self._run(job, progress) for job in jobs}
+
+    def _run(self, job: Job, progress: Progress | None) -> str:
+        if job == "prune":
+            pruned = self.prune()
+            return f"pruned {len(pruned.memories)} memories, {pruned.left} wait for the next run"
+        if job == "age journal":
+            Learning(self._context).forget_old()
+            return f"let go of {History(self._context).age_journal()} changes that were too old to undo"
+        try:
+            # A knowledge graph does not rewrite itself behind its owner's back.
+            found = self.consolidate(observations=False, progress=progress)
+        except Unavailable as error:
+            return f"nothing was consolidated: {error}"
+        return f"merged {found.merged} memories into {len(found.clusters)}"
+
+    def _due(self, tx: Transaction, now: datetime) -> tuple[Job, ...]:
+        tuning = self._context.tuning
+        runs: dict[str, str] = tx.settings.get(_LAST_RUNS, {})
+        due = {job for job in JOBS if job not in runs or now - datetime.fromisoformat(runs[job]) >= EVERY}
+        if tx.consolidation.count_added(_seen_up_to(tx)) >= tuning.consolidation_interval:
+            due.add("consolidate")
+        if tuning.consolidation_interval == 0:
+            due.discard("consolidate")
+        if tuning.prune_limit == 0:
+            due.discard("prune")
+        return tuple(job for job in JOBS if job in due)
+
+    def _model(self, tell: Progress) -> tuple[EmbeddingModel, Calibration]:
+        """The model whose vectors are compared, once all of them are made, and how to read its cosines."""
+        indexing, embedder = Indexing(self._context), self._context.embedder
+        model = indexing.model()
+        if model is None or isinstance(embedder, NoModel):
+            raise Unequipped(f"memories cannot be compared by meaning: {indexing.why_no_vectors()}")
+        with self._context.reading() as tx:
+            waiting = tx.indexes.count_pending()
+        made = 0
+        while step := indexing.catch_up("memory", BATCH):
+            made += step
+            tell("making vectors", made, max(waiting, made))
+        return model, Calibration(embedder.card.unrelated_cosine)
+
+    def _likeness(
+        self,
+        model: EmbeddingModel,
+        since: datetime,
+        least: float,
+        total: int,
+        observations: bool,
+        tell: Progress,
+    ) -> Likeness:
+        found: Likeness = {}
+        last, done = 0, 0
+        while True:
+            with self._context.reading() as tx:
+                few = total <= FEW
+                seqs = tx.consolidation.to_compare(
+                    since, last, FEW if few else TILE, observations=observations
+                )
+                if not seqs:
+                    return found
+                if few:
+                    found |= near_by_index(tx, model, seqs, least)
+                else:
+                    found |= near_by_product(tx, model, seqs, since, least, observations)
+            last, done = seqs[-1], done + len(seqs)
+            tell("comparing", done, max(total, done))
+
+    def _grouping(self, likeness: Likeness, calibration: Calibration, observations: bool) -> Grouping:
+        seqs = {seq for pair in likeness for seq in pair}
+        with self._context.reading() as tx:
+            rules = Rules(
+                calibration=calibration,
+                parted=tx.consolidation.parted(),
+                contradictions=tx.consolidation.contradictions(seqs),
+                observations=observations,
+            )
+            memories = list(tx.memories.fetch(seqs).values())
+            half_life = self._context.tuning.half_life
+            return grouped(ranked(memories, likeness, rules, tx.at, half_life), likeness, rules)
+
+    def _merge(self, act: str, grouping: Grouping, tell: Progress) -> tuple[Cluster, ...]:
+        done: list[Cluster] = []
+        for start in range(0, len(grouping.clusters), MERGED_AT_ONCE):
+            with self._context.writing(act) as tx:
+                for found in grouping.clusters[start : start + MERGED_AT_ONCE]:
+                    cluster = still_holds(tx, found)
+                    if cluster is not None:
+                        merge(tx, cluster)
+                        done.append(cluster)
+            tell("merging", len(done), len(grouping.clusters))
+        return tuple(done)
+
+    def _conclude(self, act: str, done: tuple[Cluster, ...], started_at: datetime, least: float) -> None:
+        deleted = sum(len(cluster.absorbed) for cluster in done)
+        with self._context.writing(act) as tx:
+            tx.settings.put(_CONSOLIDATED, {"at": started_at.isoformat(), "threshold": least})
+            _mark_seen(tx)
+            tx.journal.record("consolidation_complete", act, merged=deleted + len(done), deleted=deleted)
+
+
+def _mark_run(tx: Transaction, jobs: tuple[Job, ...]) -> None:
+    runs: dict[str, Any] = tx.settings.get(_LAST_RUNS, {})
+    if jobs:
+        tx.settings.put(_LAST_RUNS, {**runs, **{job: tx.at.isoformat() for job in jobs}})
+    if "consolidate" in jobs:
+        _mark_seen(tx)
+
+
+def _seen_up_to(tx: Transaction) -> int:
+    """The newest memory at the time of the last consolidation."""
+    return int(tx.settings.get(_SEEN, {"seq": 0})["seq"])
+
+
+def _mark_seen(tx: Transaction) -> None:
+    tx.settings.put(_SEEN, {"seq": tx.consolidation.newest()})
+
+
+def _since(tx: Transaction, least: float) -> datetime:
+    """From when on memories have not been compared at this threshold."""
+    last: dict[str, Any] | None = tx.settings.get(_CONSOLIDATED)
+    if last is None or least < last["threshold"]:
+        return BEGINNING
+    return datetime.fromisoformat(last["at"])
+
+
+def _silently(doing: str, done: int, total: int) -> None:
+    pass

@@ -1,0 +1,85 @@
+"""The work that nobody waits for: missing vectors, the indexes, and what is due in each space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from mcp_memory.engine.context import Context, Topic
+from mcp_memory.engine.indexing import Indexing
+from mcp_memory.engine.maintenance import Maintenance
+from mcp_memory.model import Caller
+from mcp_memory.storage.database import ChangeSignal, LeaderElection
+
+CLIENT = "upkeep"
+"""What the journal calls changes that nobody asked for."""
+
+LOOK_EVERY = timedelta(minutes=1)
+"""How often it is asked what is due; the jobs themselves run daily or after many insertions."""
+
+ANSWERS_KEPT = timedelta(days=1)
+"""How long a repeated request is answered as the first was."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceRun:
+    """What the last run of a chore came to."""
+
+    job: str
+    space: str
+    at: datetime
+    result: str
+
+
+class ScheduledMaintenance(Topic):
+    @contextmanager
+    def signals(self) -> Iterator[tuple[LeaderElection, ChangeSignal]]:
+        """Whether this process is the one to do them, and when something was written."""
+        database = self._context.store.database
+        with database.candidacy() as candidacy, database.bell() as bell:
+            yield candidacy, bell
+
+    def make_vectors(self) -> int:
+        """One batch of missing vectors, in whatever space. How many were made."""
+        return Indexing(self._context).catch_up_anywhere()
+
+    def tend_index(self, going_on: Callable[[], bool]) -> list[str]:
+        """Bring the indexes of words and vectors up to their size, as long as it may go on. What was done."""
+        done = []
+        for step in self._tending():
+            done.append(step)
+            if not going_on():
+                break
+        return done
+
+    def _tending(self) -> Iterator[str]:
+        database = self._context.store.database
+        yield from database.words.tend(database)
+        model = Indexing(self._context).model()
+        if model is not None:
+            yield from database.vectors.tend(database, model.id, model.dimensions)
+
+    def run_due(self, going_on: Callable[[], bool]) -> list[MaintenanceRun]:
+        """What is due in any space, as long as it may go on."""
+        runs = []
+        for space in self._context.store.spaces():
+            if not going_on():
+                break
+            there = replace(self._context, caller=Caller(space, CLIENT))
+            done = Maintenance(there).run_due()
+            runs += [
+                MaintenanceRun(job, space, self._context.clock(), result) for job, result in done.items()
+            ]
+            if done:
+                _tell(there)
+        with self._context.noting() as tx:
+            tx.access.forget_answered(tx.at - ANSWERS_KEPT)
+        return runs
+
+
+def _tell(context: Context) -> None:
+    """Whoever follows the journal may want to look again: what was due in the space is done."""
+    with context.writing() as tx:
+        tx.journal.record("sync_complete", tx.act, timestamp=tx.at.isoformat())

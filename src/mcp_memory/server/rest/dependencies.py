@@ -1,0 +1,185 @@
+"""What many routes take: on whose behalf, which part of a list, under which condition, and only once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+import anyio.to_thread
+from fastapi import Depends, Header, Path, Query
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.requests import Request
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.access import CARRIED_OUT, Claim
+from mcp_memory.errors import Stale
+from mcp_memory.server.lazy import LazyEngine
+from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.problems import documented
+from mcp_memory.server.rest.shapes import Shape
+
+PAGE = 50
+MOST_PER_PAGE = 200
+MOST_SKIPPED = 2**31 - 1
+
+ANYWHERE = documented(400, 401, 403, 413, 421, 422, 429, 500, 503)
+"""What every route may answer when it does not do what was asked."""
+
+
+async def acting(request: Request) -> Engine:
+    """The engine, on behalf of whoever asks."""
+    lazy: LazyEngine = request.app.state.engine
+    engine = lazy.ready
+    if engine is None:
+        engine = await anyio.to_thread.run_sync(lazy)
+    return engine.acting_for(visitor_of(request).caller)
+
+
+Acting = Annotated[Engine, Depends(acting)]
+Id = Annotated[UUID, Path(description="The id that a create or a list returned.")]
+
+
+def _split(values: Any) -> Any:
+    """`a,b` and a repeated parameter say the same."""
+    if not isinstance(values, list):
+        return values
+    return [part.strip() for value in values for part in str(value).split(",") if part.strip()]
+
+
+Names = Annotated[list[str], BeforeValidator(_split), Field(max_length=100)]
+"""A query parameter that may be repeated, or hold several names with commas between them."""
+
+
+class Paging(BaseModel):
+    limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="How many to return at most.")
+    offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many to pass over first.")
+
+    def next(self, request: Request, total: int) -> str | None:
+        """Where the part after this one is."""
+        following = self.offset + self.limit
+        if following >= total:
+            return None
+        url = request.url.include_query_params(limit=self.limit, offset=following)
+        return f"{url.path}?{url.query}"
+
+
+Part = Annotated[Paging, Query()]
+
+REPLAYED = {"Idempotent-Replayed": "true"}
+
+_ETAG = re.compile(r'"(\d{1,18})"')
+
+
+def expected_version(if_match: str | None) -> int | None:
+    """The version that an If-Match header asks for; None: any will do."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    found = _ETAG.fullmatch(if_match.strip())
+    if found is None:
+        raise Stale("If-Match holds no ETag of this server: send the one that came with what was read")
+    return int(found[1])
+
+
+IfMatch = Annotated[
+    str | None,
+    Header(description="The `ETag` that was read; refused with 412 when somebody has changed it since."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a create came to; `new` is False where it was there before."""
+
+    shape: Shape
+    location: str
+    new: bool = True
+    etag: str | None = None
+
+    @property
+    def status(self) -> int:
+        return 201 if self.new else 200
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Location": self.location, **({"ETag": self.etag} if self.etag else {})}
+
+
+class DoneBefore(Shape):
+    """The same request was done before, and its answer was lost."""
+
+    detail: str = (
+        "This was done before and is not done again; its answer was lost. It made what is at Location."
+    )
+    change_id: str = Field(description="What undo takes.")
+
+
+DONE_BEFORE: dict[int | str, dict[str, Any]] = {
+    303: {"model": DoneBefore, "description": "It was done before, and its answer was lost"}
+}
+"""What a create also answers that may be asked for twice."""
+
+
+class Once:
+    """Does a create once for each idempotency key, and answers a repeated one as the first."""
+
+    def __init__(self, engine: Engine, key: str | None, request: str) -> None:
+        self._engine = engine
+        self._key = key
+        self._request = request
+
+    def __call__(self, create: Callable[[Engine], Made], *, event: str, place: str) -> JSONResponse:
+        """`event` is how the name of the event begins that tells of it, `place` where its `{id}` is then."""
+        if self._key is None:
+            return _answered(create(self._engine))
+        known = self._engine.access.claim(self._key, self._request)
+        if isinstance(known, Claim):
+            return self._first(known, create)
+        if known.status == CARRIED_OUT:
+            return self._pointer(known.body["act"], event, place)
+        headers = {**known.body["headers"], **REPLAYED}
+        return JSONResponse(known.body["body"], known.status, headers)
+
+    def _first(self, claim: Claim, create: Callable[[Engine], Made]) -> JSONResponse:
+        access = self._engine.access
+        try:
+            made = create(self._engine.once(claim))
+            body = made.shape.model_dump(mode="json")
+        except BaseException:
+            access.release(claim)
+            raise
+        access.answer(claim, made.status, {"headers": made.headers, "body": body})
+        return _answered(made)
+
+    def _pointer(self, act: str, event: str, place: str) -> JSONResponse:
+        """The server stopped before it could keep what it answered."""
+        about = [one.subject for one in self._engine.history.events_of(act) if one.name.startswith(event)]
+        headers = {"Location": place.format(id=about[0]), **REPLAYED} if about else REPLAYED
+        return JSONResponse(DoneBefore(change_id=act).model_dump(), 303, headers)
+
+
+def _answered(made: Made) -> JSONResponse:
+    return JSONResponse(made.shape.model_dump(mode="json"), made.status, made.headers)
+
+
+async def once(
+    request: Request,
+    engine: Acting,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            description="Any text of the caller's choice: the same request with the same key is done once.",
+            min_length=1,
+            max_length=200,
+        ),
+    ] = None,
+) -> Once:
+    asked = b"\n".join([request.method.encode(), request.url.path.encode(), await request.body()])
+    return Once(engine, idempotency_key, hashlib.sha256(asked).hexdigest())
+
+
+OnlyOnce = Annotated[Once, Depends(once)]

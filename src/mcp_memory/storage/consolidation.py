@@ -1,0 +1,95 @@
+"""Acts of keeping order: which memories to compare, and how one takes in another."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from mcp_memory.model import Memory
+from mcp_memory.storage import filters
+from mcp_memory.storage.associations import Associations
+from mcp_memory.storage.memories import MEMORY_COLUMNS, Memories, memory_of
+from mcp_memory.storage.scope import Scope
+
+Pair = frozenset[str]
+"""The ids of two memories."""
+
+
+class Consolidation:
+    def __init__(self, scope: Scope, memories: Memories, associations: Associations) -> None:
+        self._scope = scope
+        self._memories = memories
+        self._associations = associations
+
+    def to_compare(self, since: datetime, after: int, limit: int, *, observations: bool) -> list[int]:
+        """Current memories that are new or changed since then, a page at a time."""
+        found = self._scope.run(
+            "memories_to_compare", since=since, after=after, limit=limit, observations=int(observations)
+        )
+        return [row["seq"] for row in found]
+
+    def count_to_compare(self, since: datetime, *, observations: bool) -> int:
+        return self._scope.count("count_to_compare", since=since, observations=int(observations))
+
+    def newest(self) -> int:
+        """The number of the newest memory."""
+        return self._scope.count("newest_memory")
+
+    def count_added(self, after: int) -> int:
+        """How many memories came after the one with this number."""
+        return self._scope.count("count_added", after=after)
+
+    def parted(self) -> set[Pair]:
+        """Memories that were merged once, and that somebody took apart again."""
+        return {
+            frozenset({row["subject"], absorbed})
+            for row in self._scope.run("merges_taken_back")
+            for absorbed in row["payload"].get("absorbed_ids", ())
+        }
+
+    def contradictions(self, seqs: Iterable[int]) -> set[frozenset[int]]:
+        found = self._scope.fetch("contradictions", seqs)
+        return {frozenset({row["source_seq"], row["target_seq"]}) for row in found}
+
+    def fading(self, below: float, limit: int, half_life: timedelta) -> list[tuple[Memory, float]]:
+        """Memories that time has all but taken, with their effective confidence; the weakest first."""
+        found = self._scope.run(
+            "fading_memories",
+            slots={"columns": MEMORY_COLUMNS, "effective": filters.EFFECTIVE_CONFIDENCE},
+            **filters.decay_params(self._scope.at, half_life),
+            below=below,
+            limit=limit,
+        )
+        return [(memory_of(row), float(row["effective"])) for row in found]
+
+    def count_fading(self, below: float, half_life: timedelta) -> int:
+        return self._scope.count(
+            "count_fading",
+            slots={"effective": filters.EFFECTIVE_CONFIDENCE},
+            **filters.decay_params(self._scope.at, half_life),
+            below=below,
+        )
+
+    def take_in(self, memory: Memory, absorbed: Memory) -> None:
+        """Make one memory a part of another's history; what hung on it hangs on the other from now on."""
+        self._move_versions(absorbed, memory)
+        self._memories.keep_version(memory, absorbed, "absorbed")
+        self._move_links(absorbed, memory)
+        self._associations.move(absorbed, memory)
+        for row in self._scope.run("superseded_by", id=absorbed.id):
+            self._scope.rows.update("memory", row["seq"], {"superseded_by": memory.id})
+        self._memories.remove(absorbed)
+
+    def _move_links(self, absorbed: Memory, into: Memory) -> None:
+        linked = {link["entity_seq"] for link in self._scope.run("links_of_memory", memory_seq=into.seq)}
+        for link in self._scope.run("links_of_memory", memory_seq=absorbed.seq):
+            if link["entity_seq"] in linked:
+                self._scope.rows.delete("entity_memory", link["seq"])
+            else:
+                self._scope.rows.update("entity_memory", link["seq"], {"memory_seq": into.seq})
+                linked.add(link["entity_seq"])
+
+    def _move_versions(self, absorbed: Memory, into: Memory) -> None:
+        """The history of the absorbed memory goes on as part of the other's."""
+        last = self._scope.count("last_version_of_memory", memory_seq=into.seq)
+        found = self._scope.run("version_seqs_of_memory", memory_seq=absorbed.seq)
+        for number, row in enumerate(found, last + 1):
+            self._scope.rows.update("memory_version", row["seq"], {"memory_seq": into.seq, "number": number})

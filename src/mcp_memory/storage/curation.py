@@ -1,0 +1,78 @@
+"""Acts that look over the whole graph for what wants attention."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from mcp_memory.model import Entity
+from mcp_memory.storage.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """An observation that looks like another one of its entity."""
+
+    entity: str
+    id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """An entity that nobody has looked at for long."""
+
+    seq: int
+    name: str
+    type: str
+    last_at: datetime
+    access_count: int
+
+
+class Curation:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def above(self, least: int) -> dict[int, int]:
+        """By entity, how many observations it has or had, where that is more than `least`."""
+        return {row["entity_seq"]: row["count"] for row in self._scope.run("entities_above", least=least)}
+
+    def flagged(self, limit: int) -> list[Flagged]:
+        return [
+            Flagged(row["name"], row["id"], row["content"])
+            for row in self._scope.run("flagged_observations", limit=limit)
+        ]
+
+    def count_flagged(self) -> int:
+        return self._scope.count("count_flagged")
+
+    def stale(self, before: datetime, seldom: int) -> list[Stale]:
+        """The longest unseen first."""
+        return [
+            Stale(
+                row["seq"], row["name"], row["type"], row["last_at"] or row["updated_at"], row["access_count"]
+            )
+            for row in self._scope.run("stale_entities", before=before, seldom=seldom)
+        ]
+
+    def flag(self, seqs: Iterable[int]) -> None:
+        """Not journaled: the flag is made from vectors, and can be made again."""
+        self._scope.change_each("flag_memories", seqs, at=self._scope.at)
+
+    def unflag(self, seqs: Iterable[int]) -> None:
+        self._scope.change_each("unflag_memories", seqs)
+
+    def move(self, entity: Entity, to: Entity, memory_seqs: Iterable[int]) -> int:
+        """Let observations be about another entity; order, times and all else stay. How many were moved."""
+        wanted = set(memory_seqs)
+        links = [
+            link
+            for link in self._scope.run("links_of_entity", entity_seq=entity.seq)
+            if link["memory_seq"] in wanted
+        ]
+        already = {link["memory_seq"] for link in self._scope.run("links_of_entity", entity_seq=to.seq)}
+        for link in links:
+            if link["memory_seq"] in already:
+                self._scope.rows.delete("entity_memory", link["seq"])
+            else:
+                self._scope.rows.update("entity_memory", link["seq"], {"entity_seq": to.seq})
+        return len(links)

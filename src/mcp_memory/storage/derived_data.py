@@ -1,0 +1,159 @@
+"""Keeps words, tags and wanted vectors in step with the rows of a transaction.
+
+No act has to remember to do it: every change of a row is seen here, and what it puts
+out of date is made again once, before the transaction ends.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from mcp_memory.model import Owner
+from mcp_memory.storage.database import Row, WordRow
+from mcp_memory.storage.schema import DERIVING
+from mcp_memory.storage.scope import Scope
+from mcp_memory.text.words import tokens
+
+
+class DerivedData:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._memories: dict[int, Row | None] = {}
+        self._rewritten: set[int] = set()
+        self._entities: dict[int, Row | None] = {}
+        self._snapshots: set[int] = set()
+        self._reflections: dict[int, Row | None] = {}
+
+    def see(self, table: str, before: Row | None, after: Row | None) -> None:
+        row = after or before
+        assert row is not None
+        if (
+            before
+            and after
+            and not any(before[column] != after[column] for column in DERIVING.get(table, ()))
+        ):
+            return
+        if table == "memory":
+            self._memories[row["seq"]] = after if _is_living(after) else None
+            if _is_living(before) != _is_living(after) or (before or {}).get("content") != row["content"]:
+                self._rewritten.add(row["seq"])
+        elif table == "entity":
+            self._entities[row["seq"]] = after
+            self._snapshots.add(row["seq"])
+        elif table == "entity_memory":
+            self._snapshots |= {image["entity_seq"] for image in (before, after) if image}
+        elif table == "relation":
+            self._snapshots |= {row["source_seq"], row["target_seq"]}
+        elif table == "reflection":
+            self._reflections[row["seq"]] = after
+
+    def flush(self) -> None:
+        self._flush_memories()
+        self._flush_entities()
+        self._flush_reflections()
+
+    def _flush_memories(self) -> None:
+        living = {seq: row for seq, row in self._memories.items() if row is not None}
+        earlier = self._earlier("memory", self._memories)
+        self._scope.change_each("remove_memory_tags", earlier)
+        self._scope.change_many(
+            "put_memory_tag",
+            (
+                {"tag": tag, "memory_seq": seq}
+                for seq, row in living.items()
+                for tag in dict.fromkeys(row["tags"])
+            ),
+        )
+        self._put_words("memory", self._memories)
+        self._drop("memory", self._memories)
+        self._want_vectors("memory", self._rewritten & living.keys())
+        # The links of new ones have been seen.
+        for row in self._scope.fetch("entities_of_memories", earlier):
+            self._snapshots.add(row["entity_seq"])
+
+    def _flush_entities(self) -> None:
+        self._put_words("entity", self._entities)
+        self._drop("entity", self._entities)
+        self._want_vectors("entity", {seq for seq in self._snapshots if self._entities.get(seq, True)})
+
+    def _flush_reflections(self) -> None:
+        self._put_words("reflection", self._reflections)
+        self._drop("reflection", self._reflections)
+        self._want_vectors("reflection", {seq for seq, row in self._reflections.items() if row})
+
+    def _put_words(self, owner: Owner, rows: Mapping[int, Row | None]) -> None:
+        put, connection = self._scope.database.words.put, self._scope.connection
+        words = [found for row in rows.values() if row and (found := words_of(owner, row))]
+        new = self._scope.rows.new[owner]
+        for is_new in (False, True):
+            some = [row for row in words if (row.seq in new) == is_new]
+            if some:
+                put(connection, owner, some, new=is_new)
+
+    def _drop(self, owner: Owner, rows: Mapping[int, Row | None]) -> None:
+        gone = self._earlier(owner, (seq for seq, row in rows.items() if row is None))
+        if not gone:
+            return
+        self._scope.database.words.remove(self._scope.connection, owner, self._scope.space_id, gone)
+        self._remove_vectors(owner, gone)
+        self._scope.change_each("remove_pending", gone, owner=owner)
+
+    def _want_vectors(self, owner: Owner, seqs: Iterable[int]) -> None:
+        wanted = sorted(seqs)
+        if not wanted:
+            return
+        # A vector of the old text must not be found while the new one is not there yet. An entity's
+        # snapshot changes by degrees, so its old vector serves until then. It does not where a model is
+        # being built: what that one has must be up to date, for nobody looks at it again.
+        self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
+        waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
+        self._scope.change_each("add_pending", waiting, slots={"table": owner}, owner=owner)
+
+    def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:
+        if (owner, seq) not in self._scope.vectors_at_hand:
+            return False
+        model_id, vector = self._scope.vectors_at_hand[owner, seq]
+        scope = self._scope
+        scope.database.vectors.put(scope.connection, model_id, owner, [(seq, scope.space_id, vector)])
+        scope.change_each("remove_pending", self._earlier(owner, [seq]), owner=owner)
+        return True
+
+    def _remove_vectors(self, owner: Owner, seqs: list[int], *, only_building: bool = False) -> None:
+        for model in self._models if seqs else ():
+            if not only_building or model["state"] == "building":
+                self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
+
+    def _earlier(self, owner: Owner, seqs: Iterable[int]) -> list[int]:
+        """Those from before this transaction: of others, nothing can be out of date."""
+        new = self._scope.rows.new[owner]
+        return [seq for seq in seqs if seq not in new]
+
+    @cached_property
+    def _models(self) -> list[Row]:
+        return self._scope.run("embedding_models")
+
+
+def _is_living(row: Row | None) -> bool:
+    return row is not None and row["forgotten_at"] is None
+
+
+def words_of(owner: Owner, row: Row) -> WordRow | None:
+    """What a row is found by; None for a forgotten memory, which is not found."""
+    if owner == "memory":
+        return _memory_words(row) if _is_living(row) else None
+    return _entity_words(row) if owner == "entity" else _reflection_words(row)
+
+
+def _memory_words(row: Row) -> WordRow:
+    extra = " ".join([*row["tags"], row["type"], row["context"] or ""])
+    return WordRow(row["seq"], row["space_id"], tokens(row["content"]), tokens(extra))
+
+
+def _entity_words(row: Row) -> WordRow:
+    extra = f"{row['type']} {row['description'] or ''}"
+    return WordRow(row["seq"], row["space_id"], tokens(row["name"]), tokens(extra))
+
+
+def _reflection_words(row: Row) -> WordRow:
+    return WordRow(
+        row["seq"], row["space_id"], tokens(row["content"]), tokens(f"{row['author']} {row['mood'] or ''}")
+    )

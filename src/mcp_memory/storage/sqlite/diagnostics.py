@@ -1,0 +1,153 @@
+"""Examines an SQLite file without changing it, also one that the program could not work with."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+import apsw
+
+from mcp_memory.model import Owner
+from mcp_memory.storage import queries
+from mcp_memory.storage.diagnostics import Finding
+from mcp_memory.storage.sqlite.database import APPLICATION_ID
+from mcp_memory.storage.sqlite.vectors import load
+from mcp_memory.storage.sqlite.words import index_of
+
+LEAST_FREE = 100_000_000
+"""Bytes of disk that should be left, besides a second copy of the database."""
+LOCK_PATIENCE_MS = 2_000
+
+_AGAIN = (
+    "everything can be made again: `mcp-memory export --format full FILE`, then import it into a new database"
+)
+
+
+def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
+    """What is found, in the order it was looked at; `quick` leaves out what reads the whole file."""
+    yield _disk(path)
+    yield _access(path)
+    if not path.exists():
+        yield Finding("database", True, f"{path} does not exist yet: the first write makes it")
+        return
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.Error as error:
+        yield Finding("database", False, f"{path} cannot be opened: {error}", "check the path and its rights")
+        return
+    try:
+        connection.set_busy_timeout(LOCK_PATIENCE_MS)
+        load(connection)
+        for look in (_schema, _integrity(quick), _references, _locks, _words):
+            yield from look(connection)
+    except apsw.Error as error:
+        advice = "the file is damaged: restore a backup, or export what is left"
+        yield Finding("database", False, f"{path}: {error}", advice)
+    finally:
+        with suppress(apsw.Error):
+            connection.close()
+
+
+_Look = Callable[[apsw.Connection], Iterator[Finding]]
+
+
+def _disk(path: Path) -> Finding:
+    folder = next((parent for parent in path.absolute().parents if parent.exists()), Path("/"))
+    free = shutil.disk_usage(folder).free
+    wanted = LEAST_FREE + (path.stat().st_size if path.exists() else 0)
+    detail = f"{free / 1e9:,.1f} GB free"
+    return Finding(
+        "disk", free >= wanted, detail, f"make room in {folder}, or set DATABASE_URL to another disk"
+    )
+
+
+def _access(path: Path) -> Finding:
+    present = path if path.exists() else next(parent for parent in path.absolute().parents if parent.exists())
+    # The write-ahead log is made beside the file, so its folder must be writable too.
+    closed = [
+        place
+        for place in {present, present.parent if present == path else present}
+        if not os.access(place, os.W_OK)
+    ]
+    if closed:
+        advice = "give your user the right to write there, or set DATABASE_URL to another place"
+        return Finding("access", False, f"{closed[0]} cannot be written to", advice)
+    return Finding("access", True, f"{present} can be written to")
+
+
+def _schema(connection: apsw.Connection) -> Iterator[Finding]:
+    [[application]] = connection.execute("PRAGMA application_id")
+    [[version]] = connection.execute("PRAGMA user_version")
+    newest = queries.migrations("sqlite")[-1].number
+    if application != APPLICATION_ID:
+        yield Finding(
+            "schema", False, "this is a file of another program", "set DATABASE_URL to another file"
+        )
+    elif version > newest:
+        yield Finding("schema", False, f"version {version}, this program knows {newest}", "update mcp-memory")
+    else:
+        yield Finding("schema", True, f"version {version} of {newest}")
+
+
+def _integrity(quick: bool) -> _Look:
+    def integrity(connection: apsw.Connection) -> Iterator[Finding]:
+        found = [row[0] for row in connection.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(5)")]
+        detail = "every page and index is sound" if found == ["ok"] else "; ".join(map(str, found))
+        yield Finding("integrity", found == ["ok"], detail, "restore a backup; else " + _AGAIN)
+
+    return integrity
+
+
+def _references(connection: apsw.Connection) -> Iterator[Finding]:
+    broken = list(connection.execute("PRAGMA foreign_key_check"))
+    detail = f"{len(broken):,} rows refer to something that is gone" if broken else "all are whole"
+    yield Finding("references", not broken, detail, _AGAIN)
+
+
+def _locks(connection: apsw.Connection) -> Iterator[Finding]:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except apsw.BusyError:
+        yield Finding(
+            "locks",
+            False,
+            f"another process has been writing for more than {LOCK_PATIENCE_MS / 1000:.0f} s",
+            "wait for it; if it hangs, end it (on Linux and macOS, `lsof` on the file names it)",
+        )
+    except apsw.ReadOnlyError:
+        yield Finding("locks", False, "the file is read-only", "give your user the right to write it")
+    else:
+        yield Finding("locks", True, "no other process keeps the file")
+
+
+def _words(connection: apsw.Connection) -> Iterator[Finding]:
+    """Every living row is in the full-text index of its space, and nothing else is."""
+    spaces = [row[0] for row in connection.execute("SELECT seq FROM space ORDER BY seq")]
+    for owner in get_args(Owner):
+        missing = extra = 0
+        for space_id in spaces:
+            living, indexed = _living(connection, owner, space_id), _indexed(connection, owner, space_id)
+            missing += len(living - indexed)
+            extra += len(indexed - living)
+        detail = f"{missing:,} rows are missing, {extra:,} too many" if missing or extra else "complete"
+        yield Finding(f"words of {_PLURALS[owner]}", not missing and not extra, detail, _AGAIN)
+
+
+def _living(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
+    forgotten = "AND forgotten_at IS NULL" if owner == "memory" else ""
+    found = connection.execute(f"SELECT seq FROM {owner} WHERE space_id = ? {forgotten}", (space_id,))
+    return {row[0] for row in found}
+
+
+def _indexed(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
+    # FTS5 keeps the length of each row it holds in a table of its own.
+    held = f"{index_of(owner, space_id)}_docsize"
+    if not list(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (held,))):
+        return set()
+    return {row[0] for row in connection.execute(f"SELECT id FROM {held}")}
+
+
+_PLURALS = {"memory": "memories", "entity": "entities", "reflection": "reflections"}
