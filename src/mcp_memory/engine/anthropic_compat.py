@@ -184,6 +184,9 @@ class AnthropicCompat(Topic):
                 _touch(tx, entity)
         for line in changes.added:
             self._add_or_observe(tx, line, _meant(tx, line, file))
+        self._apply_relations(tx, changes)
+
+    def _apply_relations(self, tx: Transaction, changes: Difference) -> None:
         for relation in changes.unrelated:
             _unrelate(tx, relation)
         for relation in changes.related:

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import PoolClosed
 
-from mcp_memory.errors import Conflict, Invalid, Unavailable
+from mcp_memory.errors import Conflict, Invalid, MemoryServerError, Unavailable
 
 NOTHING_KEPT = "Nothing was kept of what failed: try again."
 
@@ -15,43 +15,59 @@ _TOO_SLOW = frozenset({"25P03", "25P04"})
 """Idle for too long within a transaction; a transaction that took too long."""
 
 
+_MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[MemoryServerError], str], ...] = (
+    (UnicodeEncodeError, Invalid, "a text holds half of a surrogate pair, which is not text: remove it"),
+    (psycopg.IntegrityError, Conflict, "the database refused a row: {reason}"),
+    (psycopg.DataError, Invalid, "the database cannot hold this: {reason}"),
+    (errors.ProgramLimitExceeded, Invalid, "something is too long for the database: {reason}"),
+    (
+        (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure),
+        Unavailable,
+        "the database is busy with another writer; try again",
+    ),
+    (PoolClosed, Unavailable, "the connections to PostgreSQL are closed: this server is stopping"),
+    (
+        errors.InsufficientPrivilege,
+        Unavailable,
+        "PostgreSQL does not allow this: {reason}. "
+        "Give the role in DATABASE_URL the rights of the tables' owner.",
+    ),
+    (
+        errors.ReadOnlySqlTransaction,
+        Unavailable,
+        "this PostgreSQL only takes reads: point DATABASE_URL at the primary, "
+        "and DATABASE_READ_URL at the replica",
+    ),
+    (
+        errors.DiskFull,
+        Unavailable,
+        f"PostgreSQL has no room left on its disk: {{reason}}. Make room there. {NOTHING_KEPT}",
+    ),
+    (errors.QueryCanceled, Unavailable, f"PostgreSQL cancelled a statement: {{reason}}. {NOTHING_KEPT}"),
+    (psycopg.OperationalError, Unavailable, f"PostgreSQL failed: {{reason}}. {NOTHING_KEPT}"),
+)
+"""The first row that fits decides: special errors stand before the general ones they belong to."""
+
+
 @contextmanager
 def translated_errors() -> Iterator[None]:
     """A driver's error becomes one of ours; wrong SQL stays what it is, a bug."""
     try:
         yield
-    except UnicodeEncodeError as error:
-        raise Invalid("a text holds half of a surrogate pair, which is not text: remove it") from error
-    except psycopg.IntegrityError as error:
-        raise Conflict(f"the database refused a row: {first_line(error)}") from error
-    except psycopg.DataError as error:
-        raise Invalid(f"the database cannot hold this: {first_line(error)}") from error
-    except errors.ProgramLimitExceeded as error:
-        raise Invalid(f"something is too long for the database: {first_line(error)}") from error
-    except (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure) as error:
-        raise Unavailable("the database is busy with another writer; try again") from error
-    except PoolClosed as error:
-        raise Unavailable("the connections to PostgreSQL are closed: this server is stopping") from error
-    except errors.InsufficientPrivilege as error:
-        raise Unavailable(
-            f"PostgreSQL does not allow this: {first_line(error)}. "
-            "Give the role in DATABASE_URL the rights of the tables' owner."
-        ) from error
-    except errors.ReadOnlySqlTransaction as error:
-        raise Unavailable(
-            "this PostgreSQL only takes reads: point DATABASE_URL at the primary, "
-            "and DATABASE_READ_URL at the replica"
-        ) from error
-    except errors.DiskFull as error:
-        raise Unavailable(
-            f"PostgreSQL has no room left on its disk: {first_line(error)}. Make room there. {NOTHING_KEPT}"
-        ) from error
-    except errors.QueryCanceled as error:
-        raise Unavailable(f"PostgreSQL broke off a statement: {first_line(error)}. {NOTHING_KEPT}") from error
-    except (psycopg.OperationalError, psycopg.InternalError) as error:
-        if isinstance(error, psycopg.InternalError) and error.sqlstate not in _TOO_SLOW:
+    except (psycopg.Error, UnicodeEncodeError) as error:
+        translation = _translation(error)
+        if translation is None:
             raise
-        raise Unavailable(f"PostgreSQL failed: {first_line(error)}. {NOTHING_KEPT}") from error
+        raise translation from error
+
+
+def _translation(error: Exception) -> MemoryServerError | None:
+    for kind, ours, sentence in _MEANINGS:
+        if isinstance(error, kind):
+            return ours(sentence.format(reason=first_line(error)))
+    if isinstance(error, psycopg.InternalError) and error.sqlstate in _TOO_SLOW:
+        return Unavailable(f"PostgreSQL failed: {first_line(error)}. {NOTHING_KEPT}")
+    return None
 
 
 @contextmanager
