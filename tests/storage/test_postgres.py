@@ -336,12 +336,12 @@ def test_who_was_idle_for_too_long_is_told_that_nothing_was_kept(store: Store, p
     assert got(store) == [1]
 
 
-def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres_url: str) -> None:
+def test_a_statement_that_takes_too_long_is_cancelled_with_that_reason(postgres_url: str) -> None:
     url = make_conninfo(postgres_url, options="-c statement_timeout=50")
     database = PostgresDatabase(url)
     database.migrate(queries.migrations("postgres"))
     with (
-        pytest.raises(Unavailable, match=r"broke off a statement: .* statement timeout"),
+        pytest.raises(Unavailable, match=r"cancelled a statement: .* statement timeout"),
         database.read() as it,
     ):
         it.run("SELECT pg_sleep(60)")
@@ -353,7 +353,7 @@ def test_a_statement_that_takes_too_long_is_broken_off_and_told_as_that(postgres
     [
         ("53100", "no room left on its disk"),
         ("53200", "PostgreSQL failed: trouble"),
-        ("57014", "broke off a statement: trouble"),
+        ("57014", "cancelled a statement: trouble"),
         ("40001", "busy with another writer"),
         ("42501", "does not allow this: trouble"),
     ],
