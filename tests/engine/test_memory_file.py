@@ -142,7 +142,7 @@ def test_a_file_that_was_emptied_empties_the_store_until_that_is_undone(
     path.write_text("")
     assert memory.read() == GraphLines()
     with store.write(Caller(), clock(), "undo") as tx:
-        tx.journal.take_back(tx.journal.latest(1)[0].act)
+        tx.undo.revert(tx.journal.latest(1)[0].act)
         tx.journal.record("undone", "")
     assert memory.read() == GraphLines((ALICE,))
 

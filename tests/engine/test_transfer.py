@@ -403,7 +403,7 @@ class TestFullExport:
         with other._context.reading() as tx:
             act = next(event.act for event in tx.journal.latest(10) if event.name == "archive_imported")
         with other._context.writing() as tx:
-            tx.journal.take_back(act)
+            tx.undo.revert(act)
         assert known(other) == {"Here before": []}
 
     def test_what_was_imported_is_found_by_words_and_meaning(self, lived_in: Engine, other: Engine) -> None:

@@ -262,7 +262,7 @@ def test_what_is_too_old_cannot_be_undone_and_its_words_are_gone(engine: Engine,
     clock.advance(days=31)
     remember(engine, "a new thing")
     assert engine.history.age_journal() == 2
-    with pytest.raises(Conflict, match="no longer kept"):
+    with pytest.raises(Conflict, match="the time to undo it is over"):
         engine.history.undo(engine.history.recent()[1].act)
     with pytest.raises(NotFound, match="none with it was deleted in the last 30 days"):
         engine.history.restore(memory.id)

@@ -154,7 +154,7 @@ OF_THE_WHOLE = {
     "count_unembedded", "count_vectors", "embedding_models", "forget_answered", "put_setting",
     "remove_embedding_model", "remove_stray_access", "remove_stray_access_days",
     "remove_stray_co_occurrences", "remove_token", "remove_vectors_of_model", "setting_by_key",
-    "settings_like", "space_by_name", "spaces", "token_by_digest", "tokens",
+    "space_by_name", "spaces", "token_by_digest", "tokens",
 }  # fmt: skip
 
 

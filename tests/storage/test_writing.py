@@ -45,14 +45,14 @@ def test_rows_written_in_one_go_are_numbered_in_their_order(store: Store, count:
 def test_rows_written_in_one_go_can_be_taken_back(store: Store, count: int) -> None:
     observed(store, count)
     with store.write(Caller(), AT, "undo") as tx:
-        tx.journal.take_back("act")
+        tx.undo.revert("act")
     with store.read("default", AT) as tx:
         assert tx.entities.count() == 0
         assert not tx.memories.fetch_ids([f"id {number}" for number in range(count)])
         assert tx.indexes.count_pending() == 0
     assert troubles(store) == []
     with store.write(Caller(), AT, "redo") as tx:
-        tx.journal.take_back("undo")
+        tx.undo.revert("undo")
     with store.read("default", AT) as tx:
         [node] = tx.entities.nodes([tx.entities.get("Ada")])
         assert node.texts == [f"fact number {number}" for number in range(count)]

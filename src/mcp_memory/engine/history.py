@@ -275,7 +275,7 @@ class History(Topic):
             return aged
 
     def _take_back(self, tx: Transaction, act: str, only: int | None = None) -> Undone:
-        taken = tx.journal.take_back(act, only)
+        taken = tx.undo.revert(act, only)
         counts: dict[str, int] = {}
         for event in taken.events:
             counts[event.name] = counts.get(event.name, 0) + 1
@@ -300,7 +300,7 @@ class History(Topic):
         raise NotFound("there is no change left that can be undone")
 
     def _undelete(self, tx: Transaction, memory_id: str) -> None:
-        removal = tx.journal.find_removal(memory_id)
+        removal = tx.undo.find_removal(memory_id)
         if removal is None:
             days = self._context.tuning.trash.days
             raise NotFound(

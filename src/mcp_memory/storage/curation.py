@@ -58,9 +58,6 @@ class Curation:
         """Not journaled: the flag is made from vectors, and can be made again."""
         self._scope.change_each("flag_memories", seqs, at=self._scope.at)
 
-    def unflag(self, seqs: Iterable[int]) -> None:
-        self._scope.change_each("unflag_memories", seqs)
-
     def move(self, entity: Entity, to: Entity, memory_seqs: Iterable[int]) -> int:
         """Let observations be about another entity; order, times and all else stay. How many were moved."""
         wanted = set(memory_seqs)

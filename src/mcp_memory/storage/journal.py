@@ -1,30 +1,22 @@
-"""The journal: what happened, to what, by whom, and what was there before."""
+"""The journal: what changed, by which client, and an image of each changed row."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import Image
 from mcp_memory.storage.scope import Scope
 
 UNDONE = "change_undone"
-"""The event of an undo; its subject is the act that was taken back."""
+"""The event of an undo; its subject is the act that was reverted."""
 
 _CONTENTS = ("content", "changes", "absorbed")
-"""What in an event tells the words of a memory."""
+"""Payload keys that quote memory content."""
 
 _PAGE = 500
-_NAMED_AT_MOST = 20
-_TOLD: Mapping[str, tuple[str, ...]] = {
-    "memory": ("content", "type"),
-    "entity": ("name", "type"),
-    "relation": ("type",),
-}
-"""What an event about something that is there again tells of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +29,7 @@ class _Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Act:
-    """One change as a whole: how many events of each name, and whether it can be taken back."""
+    """Summary of one act: event counts by name, and whether it can be undone."""
 
     act: str
     last_seq: int
@@ -48,19 +40,11 @@ class Act:
     """The first of its events."""
     undone: bool
     kept: bool
-    """What was there before is still known."""
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """What was undone, and the numbers of the memories that are there again by it."""
-
-    events: tuple[Event, ...]
-    memories: tuple[int, ...]
+    """The images needed for an undo have not expired."""
 
 
 class Journal:
-    """Events are gathered while the transaction runs and written as its last act."""
+    """Collects events during a transaction and writes them right before the commit."""
 
     def __init__(self, scope: Scope, act: str, client: str) -> None:
         self._scope = scope
@@ -69,7 +53,7 @@ class Journal:
         self._entries: list[_Entry] = []
 
     def record(self, name: str, subject: str, /, **payload: Any) -> None:
-        """Say what the rows written since the last event amount to."""
+        """Add an event that covers all rows written since the previous one."""
         images, self._scope.rows.images = self._scope.rows.images, []
         self._entries.append(_Entry(name, subject, payload, images))
 
@@ -78,7 +62,7 @@ class Journal:
         return bool(self._entries)
 
     def record_rows(self, name: str, told: Mapping[str, Mapping[str, Any]]) -> None:
-        """Say the same of each of the rows written last, in order: by subject, what is told of it."""
+        """Add one event per row, for the rows written last, in order: payloads by subject."""
         images = self._scope.rows.images
         first = len(images) - len(told)
         self._scope.rows.images, own = images[:first], images[first:]
@@ -104,24 +88,24 @@ class Journal:
         self._scope.connection.insert_all("event", tuple(rows[0]), rows)
 
     def after(self, seq: int, limit: int) -> list[Event]:
-        return _events(self._scope.run("events_after", after=seq, limit=limit))
+        return events_of(self._scope.run("events_after", after=seq, limit=limit))
 
     def latest(self, limit: int, before: int = 2**62) -> list[Event]:
         """Newest first."""
-        return _events(self._scope.run("events_before", before=before, limit=limit))
+        return events_of(self._scope.run("events_before", before=before, limit=limit))
 
     def about(self, subject: str) -> list[Event]:
-        return _events(self._scope.run("events_about", subject=subject))
+        return events_of(self._scope.run("events_about", subject=subject))
 
     def of_act(self, act: str) -> list[Event]:
-        return _events(self._scope.run("events_of_act", act=act))
+        return events_of(self._scope.run("events_of_act", act=act))
 
     def last_seq(self) -> int:
         [row] = self._scope.run("last_event")
         return int(row["seq"])
 
     def acts(self, limit: int, before: int = 2**62) -> list[Act]:
-        """The newest first; `before` is the `last_seq` of the last one of the page before."""
+        """Newest first; `before` is the cursor: the `last_seq` of the previous page's last act."""
         newest: dict[str, None] = {}
         seq = before
         while len(newest) < limit and (page := self._scope.run("acts_before", before=seq, limit=_PAGE)):
@@ -130,38 +114,13 @@ class Journal:
         found = [act for act in self._summed_up(newest) if act.last_seq < before]
         return sorted(found, key=lambda act: -act.last_seq)[:limit]
 
-    def take_back(self, act: str, only: int | None = None) -> TakenBack:
-        """Make every row of an act, or of one event of it, what it was before. All of them, or none."""
-        found = self._undoable(act, only)
-        images = [image for row in found for image in row["before"]]
-        for image in reversed(images):
-            obstacle = self._scope.rows.put_back(image)
-            if obstacle:
-                raise Conflict(f"change {act} cannot be undone: {obstacle}. Undo the later change first.")
-        touched = self._scope.rows.images
-        self._scope.change_each("mark_events_undone", [row["seq"] for row in found], at=self._scope.at)
-        for row in found:
-            if row["name"] == UNDONE:
-                self._scope.change("mark_act_redone", act=row["subject"], at=row["at"])
-        self.record(UNDONE, act, act=act, did=[row["name"] for row in found[:_NAMED_AT_MOST]])
-        return TakenBack(tuple(_events(found)), self._say_what_became(touched))
-
-    def find_removal(self, memory_id: str) -> Event | None:
-        """The event whose taking back brings a memory back, if it was removed and that is still kept."""
-        acts = [event.act for event in reversed(self.about(memory_id)) if event.name == "memory_deleted"]
-        for act in dict.fromkeys(acts):
-            for row in reversed(self._scope.run("events_of_act", act=act)):
-                if row["undone_at"] is None and any(_removes(image, memory_id) for image in row["before"]):
-                    return _events([row])[0]
-        return None
-
     def record_for_good(self, name: str, subject: str, /, **payload: Any) -> None:
-        """Say what happened, without keeping what was there before: it cannot be taken back."""
+        """Add an event without images: what it describes cannot be undone."""
         self._scope.rows.images = []
         self.record(name, subject, **payload)
 
     def age(self, before: datetime) -> int:
-        """Let go of what older events hold for undo, and of the contents they tell. How many there were."""
+        """Drop images and quoted content of older events. Returns how many events had any."""
         aged = 0
         while page := self._scope.run("events_with_images", before=before, limit=_PAGE):
             self._scope.change_many(
@@ -175,21 +134,8 @@ class Journal:
         return aged
 
     def drop(self, before: datetime) -> int:
-        """Remove older events altogether. How many there were."""
+        """Delete older events. Returns how many there were."""
         return self._scope.change("remove_events", before=before)
-
-    def _undoable(self, act: str, only: int | None) -> list[Row]:
-        events = self._scope.run("events_of_act", act=act)
-        if not events:
-            raise NotFound(f"the journal has no change {act} in this space: list the changes to see them")
-        found = [row for row in events if row["undone_at"] is None and only in (None, row["seq"])]
-        if not found:
-            raise Conflict(f"change {act} was undone already")
-        if not any(row["before"] for row in found):
-            raise Conflict(
-                f"change {act} cannot be undone: it changed nothing, or what was before is no longer kept"
-            )
-        return found
 
     def _summed_up(self, acts: Iterable[str]) -> list[Act]:
         parts: dict[str, list[Row]] = {}
@@ -197,32 +143,10 @@ class Journal:
             parts.setdefault(row["act"], []).append(row)
         firsts = [min(row["first_seq"] for row in rows) for rows in parts.values()]
         samples = {row["act"]: row for row in self._scope.fetch("events_by_seq", firsts)}
-        return [_act(rows, _events([samples[act]])[0]) for act, rows in parts.items()]
-
-    def _say_what_became(self, touched: Iterable[Image]) -> tuple[int, ...]:
-        """Tell those who follow the journal what an undo brought and took. The memories it brought back."""
-        first: dict[tuple[str, int], Image] = {}
-        for image in touched:
-            first.setdefault((image["table"], image["key"]), image)
-        brought = []
-        for (table, seq), image in first.items():
-            if table not in _TOLD:
-                continue
-            before, now = _there(image["before"]), _there(self._scope.rows.find(table, seq))
-            if before is None and now is not None:
-                told = {name: now[name] for name in _TOLD[table]}
-                self.record(f"{table}_created", now["id"], id=now["id"], **told)
-                if table == "memory":
-                    brought.append(seq)
-            elif before is not None and now is None:
-                self.record(f"{table}_deleted", before["id"], id=before["id"], **_called(table, before))
-            elif now is not None:
-                changed = {"changes": {"undone": True}, **_called(table, now)}
-                self.record(f"{table}_updated", now["id"], id=now["id"], **changed)
-        return tuple(brought)
+        return [_act(rows, events_of([samples[act]])[0]) for act, rows in parts.items()]
 
 
-def _events(rows: Iterable[Row]) -> list[Event]:
+def events_of(rows: Iterable[Row]) -> list[Event]:
     return [Event(**{name: row[name] for name in Event.__slots__}) for row in rows]
 
 
@@ -237,18 +161,6 @@ def _act(rows: list[Row], sample: Event) -> Act:
         undone=all(row["undone"] == row["count"] for row in rows),
         kept=any(row["kept"] for row in rows),
     )
-
-
-def _called(table: str, row: Row) -> dict[str, Any]:
-    return {"name": row["name"]} if table == "entity" else {}
-
-
-def _there(row: Row | None) -> Row | None:
-    return None if row is None or row.get("forgotten_at") is not None else row
-
-
-def _removes(image: Image, memory_id: str) -> bool:
-    return bool(image["table"] == "memory" and image["after"] is None and image["before"]["id"] == memory_id)
 
 
 def _without_contents(payload: Mapping[str, Any]) -> dict[str, Any]:

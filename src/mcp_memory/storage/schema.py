@@ -30,8 +30,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
-JSON_COLUMNS = frozenset({"tags", "metadata", "state", "payload", "before", "value"})
-
 VOLATILE: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"accessed_at", "access_count", "confidence", "flagged_at"})
 }

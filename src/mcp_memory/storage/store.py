@@ -1,8 +1,9 @@
-"""Every act of persistence, written once for both databases."""
+"""Transactions on a space: every act of persistence, written once for both databases."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
 
 from mcp_memory.model import Caller
 from mcp_memory.storage import queries
@@ -12,7 +13,7 @@ from mcp_memory.storage.archive import Archive
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.consolidation import Consolidation
 from mcp_memory.storage.curation import Curation
-from mcp_memory.storage.database import Connection, Database
+from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.derived_data import DerivedData
 from mcp_memory.storage.entities import Entities
 from mcp_memory.storage.graph_walk import GraphWalk
@@ -26,14 +27,15 @@ from mcp_memory.storage.rows import Rows
 from mcp_memory.storage.scope import Scope
 from mcp_memory.storage.search_log import SearchLog
 from mcp_memory.storage.settings import Settings
+from mcp_memory.storage.undo import Undo
 from mcp_memory.storage.usage import Usage
 
 NO_SPACE = 0
-"""The number of a space that nobody has written to: nothing is in it."""
+"""The number of a space that does not exist yet."""
 
 
 class Transaction:
-    """All that can be done in one go, in one space. Nothing is kept unless all of it is."""
+    """One atomic unit of work in one space. Its parts are created on first use."""
 
     def __init__(
         self,
@@ -44,37 +46,95 @@ class Transaction:
         act: str = "",
         client: str = "",
     ) -> None:
-        rows = Rows(connection, space_id, self._see)
-        scope = Scope(connection, database, space_id, rows, at)
-        self.scope = scope
         self.at = at
         self.act = act
-        self.memories = Memories(scope)
-        self.entities = Entities(scope)
-        self.relations = Relations(scope)
-        self.associations = Associations(scope)
-        self.reflections = Reflections(scope)
-        self.usage = Usage(scope)
-        self.curation = Curation(scope)
-        self.access = Access(scope)
-        self.search_log = SearchLog(scope, client)
-        self.indexes = Indexes(scope)
-        self.settings = Settings(scope)
-        self.archive = Archive(scope)
-        self.journal = Journal(scope, act, client)
-        self.analytics = Analytics(scope)
-        self.walk = GraphWalk(scope)
-        self.consolidation = Consolidation(scope, self.memories, self.associations)
-        self.purging = Purging(scope, self.memories, self.entities, self.journal)
-        self._derived = DerivedData(scope)
+        self._client = client
+        rows = Rows(connection, space_id, self._observe)
+        self.scope = Scope(connection, database, space_id, rows, at)
 
     def finish(self) -> None:
-        """The last acts before the commit."""
-        self._derived.flush()
+        """Flush derived data and the journal, right before the commit."""
+        self._derived_data.flush()
         self.journal.write()
 
-    def _see(self, table: str, before: dict[str, object] | None, after: dict[str, object] | None) -> None:
-        self._derived.see(table, before, after)
+    @cached_property
+    def memories(self) -> Memories:
+        return Memories(self.scope)
+
+    @cached_property
+    def entities(self) -> Entities:
+        return Entities(self.scope)
+
+    @cached_property
+    def relations(self) -> Relations:
+        return Relations(self.scope)
+
+    @cached_property
+    def associations(self) -> Associations:
+        return Associations(self.scope)
+
+    @cached_property
+    def reflections(self) -> Reflections:
+        return Reflections(self.scope)
+
+    @cached_property
+    def usage(self) -> Usage:
+        return Usage(self.scope)
+
+    @cached_property
+    def curation(self) -> Curation:
+        return Curation(self.scope)
+
+    @cached_property
+    def access(self) -> Access:
+        return Access(self.scope)
+
+    @cached_property
+    def search_log(self) -> SearchLog:
+        return SearchLog(self.scope, self._client)
+
+    @cached_property
+    def indexes(self) -> Indexes:
+        return Indexes(self.scope)
+
+    @cached_property
+    def settings(self) -> Settings:
+        return Settings(self.scope)
+
+    @cached_property
+    def archive(self) -> Archive:
+        return Archive(self.scope)
+
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal(self.scope, self.act, self._client)
+
+    @cached_property
+    def undo(self) -> Undo:
+        return Undo(self.scope, self.journal)
+
+    @cached_property
+    def analytics(self) -> Analytics:
+        return Analytics(self.scope)
+
+    @cached_property
+    def walk(self) -> GraphWalk:
+        return GraphWalk(self.scope)
+
+    @cached_property
+    def consolidation(self) -> Consolidation:
+        return Consolidation(self.scope, self.memories, self.associations)
+
+    @cached_property
+    def purging(self) -> Purging:
+        return Purging(self.scope, self.memories, self.entities, self.journal)
+
+    @cached_property
+    def _derived_data(self) -> DerivedData:
+        return DerivedData(self.scope)
+
+    def _observe(self, table: str, before: Row | None, after: Row | None) -> None:
+        self._derived_data.see(table, before, after)
 
 
 class Store:

@@ -28,6 +28,3 @@ SELECT e.seq, e.name, e.type, e.updated_at, a.last_at, COALESCE(a.access_count, 
 
 -- flag_memories --
 UPDATE memory SET flagged_at = :at WHERE space_id = :space_id AND flagged_at IS NULL AND seq IN ({keys})
-
--- unflag_memories --
-UPDATE memory SET flagged_at = NULL WHERE space_id = :space_id AND seq IN ({keys})

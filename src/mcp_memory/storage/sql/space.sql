@@ -12,6 +12,3 @@ SELECT value FROM setting WHERE key = :key
 
 -- put_setting --
 INSERT INTO setting (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
-
--- settings_like --
-SELECT key, value FROM setting WHERE key LIKE :pattern

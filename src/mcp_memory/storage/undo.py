@@ -1,0 +1,110 @@
+"""Reverts acts from the images that the journal keeps of each row."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_memory.errors import Conflict, NotFound
+from mcp_memory.model import Event
+from mcp_memory.storage.database import Row
+from mcp_memory.storage.journal import UNDONE, Journal, events_of
+from mcp_memory.storage.rows import Image
+from mcp_memory.storage.scope import Scope
+
+_MOST_NAMES = 20
+"""Event names listed in the payload of an undo."""
+
+_SHOWN: Mapping[str, tuple[str, ...]] = {
+    "memory": ("content", "type"),
+    "entity": ("name", "type"),
+    "relation": ("type",),
+}
+"""Columns shown by the event of a row that an undo restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """The events that were undone, and the numbers of the memories this restored."""
+
+    events: tuple[Event, ...]
+    memories: tuple[int, ...]
+
+
+class Undo:
+    def __init__(self, scope: Scope, journal: Journal) -> None:
+        self._scope = scope
+        self._journal = journal
+
+    def revert(self, act: str, only: int | None = None) -> Reverted:
+        """Restore every row of an act, or of one of its events, to its earlier state: all of them or none."""
+        found = self._undoable(act, only)
+        images = [image for row in found for image in row["before"]]
+        for image in reversed(images):
+            obstacle = self._scope.rows.put_back(image)
+            if obstacle:
+                raise Conflict(f"change {act} cannot be undone: {obstacle}. Undo the later change first.")
+        touched = self._scope.rows.images
+        self._scope.change_each("mark_events_undone", [row["seq"] for row in found], at=self._scope.at)
+        for row in found:
+            if row["name"] == UNDONE:
+                self._scope.change("mark_act_redone", act=row["subject"], at=row["at"])
+        self._journal.record(UNDONE, act, act=act, did=[row["name"] for row in found[:_MOST_NAMES]])
+        return Reverted(tuple(events_of(found)), self._record_outcome(touched))
+
+    def find_removal(self, memory_id: str) -> Event | None:
+        """The event to revert in order to restore a deleted memory, while its image is kept."""
+        history = self._journal.about(memory_id)
+        acts = [event.act for event in reversed(history) if event.name == "memory_deleted"]
+        for act in dict.fromkeys(acts):
+            for row in reversed(self._scope.run("events_of_act", act=act)):
+                if row["undone_at"] is None and any(_removes(image, memory_id) for image in row["before"]):
+                    return events_of([row])[0]
+        return None
+
+    def _undoable(self, act: str, only: int | None) -> list[Row]:
+        events = self._scope.run("events_of_act", act=act)
+        if not events:
+            raise NotFound(f"the journal has no change {act} in this space: list the changes to see them")
+        found = [row for row in events if row["undone_at"] is None and only in (None, row["seq"])]
+        if not found:
+            raise Conflict(f"change {act} was undone already")
+        if not any(row["before"] for row in found):
+            raise Conflict(
+                f"change {act} cannot be undone: it changed nothing, or the time to undo it is over"
+            )
+        return found
+
+    def _record_outcome(self, touched: Iterable[Image]) -> tuple[int, ...]:
+        """Record what the undo created, updated and deleted. Returns the numbers of restored memories."""
+        first: dict[tuple[str, int], Image] = {}
+        for image in touched:
+            first.setdefault((image["table"], image["key"]), image)
+        restored = []
+        for (table, seq), image in first.items():
+            if table not in _SHOWN:
+                continue
+            before, now = _visible(image["before"]), _visible(self._scope.rows.find(table, seq))
+            if before is None and now is not None:
+                shown = {name: now[name] for name in _SHOWN[table]}
+                self._journal.record(f"{table}_created", now["id"], id=now["id"], **shown)
+                if table == "memory":
+                    restored.append(seq)
+            elif before is not None and now is None:
+                label = _label(table, before)
+                self._journal.record(f"{table}_deleted", before["id"], id=before["id"], **label)
+            elif now is not None:
+                changed = {"changes": {"undone": True}, **_label(table, now)}
+                self._journal.record(f"{table}_updated", now["id"], id=now["id"], **changed)
+        return tuple(restored)
+
+
+def _label(table: str, row: Row) -> dict[str, Any]:
+    return {"name": row["name"]} if table == "entity" else {}
+
+
+def _visible(row: Row | None) -> Row | None:
+    return None if row is None or row.get("forgotten_at") is not None else row
+
+
+def _removes(image: Image, memory_id: str) -> bool:
+    return bool(image["table"] == "memory" and image["after"] is None and image["before"]["id"] == memory_id)
