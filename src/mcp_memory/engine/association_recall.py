@@ -1,12 +1,12 @@
-"""Brings memories up together: what words and meaning find, and what is associated with it."""
+"""Search plan for agents: what words and meaning find, and the memories associated with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
-from mcp_memory.engine.candidates import Candidates
-from mcp_memory.model import Filter
+from mcp_memory.engine.candidates import MemoryCandidates
+from mcp_memory.engine.memory_search import Answer, MemoryPlan, parts
+from mcp_memory.engine.pipeline import Question, Ranking
 from mcp_memory.ranking.fusion import best_first, rrf
 from mcp_memory.ranking.spreading import reached
 from mcp_memory.storage import Transaction
@@ -32,62 +32,76 @@ IMPORTANCE = 0.2
 """How far importance moves a relevance: by a tenth up, at most, or a tenth down."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
-    """What came up, and through which of the three lists."""
+CURATED = 3
+"""How many candidates per wanted result are re-ranked after the lists were fused by rank."""
 
-    evidence: Candidates
-    reached: Mapping[int, float]
-    """The score that associations gave."""
-    relevance: Mapping[int, float]
-    standing: Mapping[int, RankingFacts]
-    lists: Mapping[str, Sequence[int]]
-    fused: Mapping[int, float]
-    """Reciprocal ranks over the lists, best first."""
 
-    def curated(self, most: int) -> dict[int, float]:
-        """The best by rank in order of relevance and importance; what was superseded after all others."""
-        scores = {seq: self.relevance[seq] * self.weight(seq) for seq in list(self.fused)[:most]}
-        current = {seq: score for seq, score in scores.items() if not self.standing[seq].superseded}
-        least = min(current.values(), default=1.0)
-        past = {seq: min(score, least) for seq, score in scores.items() if seq not in current}
-        return {**best_first(current), **best_first(past)}
+@dataclass(frozen=True)
+class AssociationSearch(MemoryPlan):
+    """Words, vectors and associations, fused by rank; the best of them in the order of relevance."""
 
-    def weight(self, seq: int) -> float:
-        """What importance makes of a relevance; like confidence, it fades unless the memory is pinned."""
-        standing = self.standing[seq]
-        return 1 - IMPORTANCE / 2 + IMPORTANCE * standing.importance * standing.effective_confidence
+    def candidates(self, tx: Transaction, question: Question) -> MemoryCandidates:
+        return self.gathered(tx, question, self.wanted.filter)
 
-    def explained(self, seq: int) -> dict[str, Any]:
+    def fuse(self, question: Question, candidates: MemoryCandidates) -> dict[int, float]:
+        return self.matched(question, candidates)
+
+    def rerank(
+        self, tx: Transaction, candidates: MemoryCandidates, matches: Mapping[int, float]
+    ) -> Ranking[MemoryCandidates, RankingFacts]:
+        found = associated(tx, matches)
+        half_life = self.tuning.half_life
+        facts = {**candidates.facts, **tx.memories.standing(found, self.wanted.filter, half_life=half_life)}
+        near = {seq: score for seq, score in found.items() if seq in facts}
+        relevance = {seq: max(matches.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**matches, **near}}
+        lists = self._lists(candidates, matches, relevance)
+        fused = rrf(lists.values())
+        curated = {seq: relevance[seq] for seq in list(fused)[: CURATED * self.wanted.limit]}
+
+        def explained(seq: int) -> dict[str, Any]:
+            return {
+                **parts(candidates, seq),
+                "ranks": {name: seqs.index(seq) + 1 for name, seqs in lists.items() if seq in seqs},
+                "rrf": fused[seq],
+                "association": near.get(seq),
+                "importance_factor": importance_factor(facts[seq]),
+                "superseded": facts[seq].superseded,
+            }
+
+        # What was cut off is not shown, and still counts as found.
+        rest = dict.fromkeys(fused.keys() - curated.keys(), 0.0)
+        return Ranking(candidates, {**_ordered(curated, facts), **rest}, facts, explained)
+
+    def hydrate(
+        self, tx: Transaction, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts]
+    ) -> Answer:
+        return Answer(
+            mode=question.meaning.mode("hybrid"), hits=self.hits(tx, ranking), total=len(ranking.scores)
+        )
+
+    def _lists(
+        self, candidates: MemoryCandidates, matches: Mapping[int, float], relevance: Mapping[int, float]
+    ) -> dict[str, list[int]]:
+        nearest = best_first(candidates.found.cosine)
         return {
-            "ranks": {name: seqs.index(seq) + 1 for name, seqs in self.lists.items() if seq in seqs},
-            "rrf": self.fused[seq],
-            "association": self.reached.get(seq),
-            "importance_factor": self.weight(seq),
-            "superseded": self.standing[seq].superseded,
+            "words": list(best_first(candidates.found.words))[: self.wanted.pool],
+            "vectors": [seq for seq in nearest if seq in matches][: self.wanted.pool],
+            "associations": list(best_first(relevance))[: self.wanted.pool],
         }
 
 
-def recollect(
-    tx: Transaction,
-    evidence: Candidates,
-    matches: Mapping[int, float],
-    filter: Filter,
-    *,
-    half_life: timedelta,
-    pool: int,
-) -> Recollection:
-    """Put together what matches, by words and by meaning, and what its associations lead to."""
-    found = associated(tx, matches)
-    standing = {**evidence.standing, **tx.memories.standing(found, filter, half_life=half_life)}
-    near = {seq: score for seq, score in found.items() if seq in standing}
-    relevance = {seq: max(matches.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**matches, **near}}
-    lists = {
-        "words": list(best_first(evidence.keyword))[:pool],
-        "vectors": [seq for seq in best_first(evidence.cosine) if seq in matches][:pool],
-        "associations": list(best_first(relevance))[:pool],
-    }
-    return Recollection(evidence, near, relevance, standing, lists, rrf(lists.values()))
+def importance_factor(facts: RankingFacts) -> float:
+    """What importance makes of a relevance; like confidence, it fades unless the memory is pinned."""
+    return 1 - IMPORTANCE / 2 + IMPORTANCE * facts.importance * facts.effective_confidence
+
+
+def _ordered(relevance: Mapping[int, float], facts: Mapping[int, RankingFacts]) -> dict[int, float]:
+    """By relevance and importance, best first; superseded memories after all others."""
+    scores = {seq: score * importance_factor(facts[seq]) for seq, score in relevance.items()}
+    current = {seq: score for seq, score in scores.items() if not facts[seq].superseded}
+    least = min(current.values(), default=1.0)
+    past = {seq: min(score, least) for seq, score in scores.items() if seq not in current}
+    return {**best_first(current), **best_first(past)}
 
 
 def associated(tx: Transaction, scores: Mapping[int, float]) -> dict[int, float]:

@@ -2,22 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from mcp_memory.engine.context import Topic, checked_limit, checked_query
-from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
+from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
+from mcp_memory.engine.context import Context, Topic, checked_limit
 from mcp_memory.engine.learning import record_search, weights_in
 from mcp_memory.engine.orphan_memories import unattached_memories
-from mcp_memory.errors import Invalid
+from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
-from mcp_memory.ranking.fusion import best_first, calibrated, min_max, rrf
+from mcp_memory.ranking.fusion import best_first, rrf
 from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Scored, Usage, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult
 from mcp_memory.storage.usage import Access
-from mcp_memory.text.words import query_terms
 
 MEMORY_HITS = 10
 """Memories looked at per candidate entity: an entity is often found by several of its observations."""
@@ -93,61 +92,82 @@ class EntityAnswer:
     """Memories that match as well and are about no entity."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
-    """All the evidence that words and vectors have brought, by entity."""
+@dataclass(frozen=True, slots=True)
+class EntityCandidates:
+    """Entities that words, vectors or an identifier have found."""
 
-    fused: dict[int, float]
-    by_meaning: dict[int, float]
-    by_words: dict[int, float]
-    cosines: dict[int, float]
-    words: dict[int, float]
-    identifiers: dict[int, float]
-    entities: dict[int, Entity]
-    unrelated: float
+    found: Candidates
+    fused: Mapping[int, float]
+    """Reciprocal ranks, best first."""
+    identifiers: Mapping[int, float]
+    """Which part of the query's identifiers each holds."""
+    entities: Mapping[int, Entity]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Ranking:
-    """Both orders of all candidates."""
-
-    found: _Found
-    scored: dict[int, Scored]
-    final: dict[int, float]
-    by_cosine: list[int]
+EntityRanking = Ranking[EntityCandidates, Scored]
 
 
 class EntitySearch(Topic):
     def search(self, query: str, limit: int, *, explain: bool = False) -> EntityAnswer:
         """The entities that answer the query best. That they were shown is remembered."""
-        started_at = self._context.clock()
-        checked_query(query, self._context.limits)
         checked_limit(limit, self._context.limits.entities)
-        if not query.strip():
-            raise Invalid("the query is empty: say what to look for")
-        meaning = Indexing(self._context).meaning(query, "entity")
-        strategy = strategy_for(query, limit)
-        with self._context.reading() as tx:
-            ranking = _ranking(tx, _found(tx, query, meaning, limit * OVER_FETCH), strategy)
-            best = list(ranking.final)[:limit]
-            nodes = tx.entities.nodes(ranking.found.entities[seq] for seq in best)
-            unattached = unattached_memories(
-                tx, query_terms(query), meaning, min_similarity=self._context.tuning.min_similarity
-            )
-        answer = EntityAnswer(
-            mode=_mode(meaning, ranking.found),
-            routing_strategy=strategy,
-            hits=tuple(_hit(node, ranking, strategy, explain) for node in nodes),
-            unattached=unattached,
-        )
-        self._remember(query, limit, answer, ranking, started_at)
-        return answer
+        started_at = self._context.clock()
+        plan = EntityPlan(self._context, limit, explain, strategy_for(query, limit), started_at)
+        return search(self._context, ask(self._context, query, "entity"), plan)
 
-    def _remember(
-        self, query: str, limit: int, answer: EntityAnswer, ranking: _Ranking, started_at: datetime
-    ) -> None:
-        """Being shown is use."""
-        took = self._context.clock() - started_at
+
+@dataclass(frozen=True, slots=True)
+class EntityPlan:
+    """Entities by snapshot vectors and words, re-ranked by how they have been used."""
+
+    context: Context
+    limit: int
+    explain: bool
+    strategy: Strategy
+    started_at: datetime
+
+    def candidates(self, tx: Transaction, question: Question) -> EntityCandidates:
+        wanted = self.limit * OVER_FETCH
+        words = dict(matching_entities(tx, question.terms, wanted))
+        found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
+        held = _holders(tx, identifiers(question.terms), wanted)
+        fused = rrf([list(found.nearest), list(found.words)])
+        seqs = list(dict.fromkeys([*fused, *held]))
+        # An identifier may lead to entities beyond both lists.
+        missing = cosines(tx, "entity", question.meaning, [seq for seq in seqs if seq not in fused])
+        found = replace(found, cosine={**found.cosine, **missing})
+        entities = tx.entities.fetch(seqs)
+        return EntityCandidates(found, fused, held, {seq: entities[seq] for seq in seqs if seq in entities})
+
+    def fuse(self, question: Question, candidates: EntityCandidates) -> Mapping[int, float]:
+        return candidates.fused
+
+    def rerank(
+        self, tx: Transaction, candidates: EntityCandidates, matches: Mapping[int, float]
+    ) -> EntityRanking:
+        accesses = tx.usage.accesses(candidates.entities)
+        pairs = [
+            CoOccurrence(pair.a_seq, pair.b_seq, pair.count, pair.last_at)
+            for pair in tx.usage.co_occurrences(list(accesses))
+        ]
+        limbic = _limbic_candidates(tx, candidates, accesses)
+        scored = rank(limbic, pairs, tx.at, weights_in(tx), unrelated=candidates.found.unrelated)
+        return Ranking(candidates, routed(scored, self.strategy), {item.key: item for item in scored})
+
+    def hydrate(self, tx: Transaction, question: Question, ranking: EntityRanking) -> EntityAnswer:
+        best = list(ranking.scores)[: self.limit]
+        nodes = tx.entities.nodes(ranking.candidates.entities[seq] for seq in best)
+        wanted = "hybrid" if ranking.candidates.found.words else "semantic"
+        return EntityAnswer(
+            mode=question.meaning.mode(wanted),
+            routing_strategy=self.strategy,
+            hits=tuple(_hit(node, ranking, self.strategy, self.explain) for node in nodes),
+            unattached=unattached_memories(tx, question, min_similarity=self.context.tuning.min_similarity),
+        )
+
+    def remember(self, question: Question, ranking: EntityRanking, answer: EntityAnswer) -> Note:
+        """Being shown is use; the search log keeps both rankings."""
+        took = self.context.clock() - self.started_at
         shown = [hit.node.entity.seq for hit in answer.hits]
 
         def note(tx: Transaction) -> None:
@@ -155,22 +175,17 @@ class EntitySearch(Topic):
             tx.memories.reinforce([memory.seq for memory in answer.unattached])
             record_search(
                 tx,
-                self._context.tuning,
-                query,
+                self.context.tuning,
+                question.text,
                 strategy=answer.routing_strategy,
                 mode=answer.mode,
-                limit=limit,
+                limit=self.limit,
                 shown=len(shown),
                 duration_ms=took / timedelta(milliseconds=1),
-                results=_logged(ranking, limit),
+                results=_logged(ranking, self.limit),
             )
 
-        self._context.note_in_passing(note)
-
-
-def nearest_entities(tx: Transaction, meaning: Meaning, limit: int) -> list[tuple[int, float]]:
-    """Entities whose snapshots are closest in meaning, with their cosines."""
-    return tx.indexes.nearest("entity", meaning.model, meaning.vector, tx.entities.anywhere, limit)
+        return note
 
 
 def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
@@ -203,26 +218,6 @@ def _is_code(term: str) -> bool:
     return any(character.isdigit() for character in term) and not is_year
 
 
-def _found(tx: Transaction, query: str, meaning: Meaning | ByWordsOnly, wanted: int) -> _Found:
-    terms = query_terms(query)
-    by_words = dict(matching_entities(tx, terms, wanted))
-    held = _holders(tx, identifiers(terms), wanted)
-    by_meaning = dict(nearest_entities(tx, meaning, wanted)) if isinstance(meaning, Meaning) else {}
-    fused = rrf([list(by_meaning), list(by_words)])
-    seqs = list(dict.fromkeys([*fused, *held]))
-    others = [seq for seq in seqs if seq not in by_meaning]
-    return _Found(
-        fused=fused,
-        by_meaning=by_meaning,
-        by_words=by_words,
-        cosines=by_meaning | _cosines(tx, meaning, others),
-        words=min_max(by_words, floor=0.0),
-        identifiers=held,
-        entities=_in_order(tx.entities.fetch(seqs), seqs),
-        unrelated=meaning.unrelated_cosine if isinstance(meaning, Meaning) else 0.0,
-    )
-
-
 def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, float]:
     """Which part of the identifiers that anybody holds each entity holds.
 
@@ -238,47 +233,24 @@ def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, fl
     return {seq: count / len(found) for seq, count in held.items()}
 
 
-def _cosines(tx: Transaction, meaning: Meaning | ByWordsOnly, seqs: Sequence[int]) -> dict[int, float]:
-    """Of those that words have found: being beyond the nearest does not make them unrelated."""
-    if not isinstance(meaning, Meaning) or not seqs:
-        return {}
-    import numpy as np
-
-    query = np.frombuffer(meaning.vector, np.float32)
-    stored = tx.indexes.vectors("entity", meaning.model, seqs)
-    return {seq: float(np.frombuffer(vector, np.float32) @ query) for seq, vector in stored.items()}
-
-
-def _ranking(tx: Transaction, found: _Found, strategy: Strategy) -> _Ranking:
-    accesses = tx.usage.accesses(found.entities)
-    pairs = [
-        CoOccurrence(pair.a_seq, pair.b_seq, pair.count, pair.last_at)
-        for pair in tx.usage.co_occurrences(list(accesses))
-    ]
-    candidates = _candidates(tx, found, accesses)
-    scored = rank(candidates, pairs, tx.at, weights_in(tx), unrelated=found.unrelated)
-    return _Ranking(
-        found=found,
-        scored={item.key: item for item in scored},
-        final=routed(scored, strategy),
-        by_cosine=[seq for seq in best_first(found.cosines) if seq in found.entities],
-    )
-
-
-def _candidates(tx: Transaction, found: _Found, accesses: Mapping[int, Access]) -> list[Candidate]:
-    degrees = tx.usage.degrees(found.entities)
-    metadata = tx.entities.metadata_shares(found.entities)
+def _limbic_candidates(
+    tx: Transaction, candidates: EntityCandidates, accesses: Mapping[int, Access]
+) -> list[Candidate]:
+    found, entities = candidates.found, candidates.entities
+    degrees = tx.usage.degrees(entities)
+    metadata = tx.entities.metadata_shares(entities)
+    keyword = found.keyword
     return [
         Candidate(
             key=seq,
             usage=_usage(entity, accesses.get(seq), degrees.get(seq, 0)),
-            cosine=found.cosines.get(seq),
-            words=found.words.get(seq),
-            identifiers=found.identifiers.get(seq, 0.0),
+            cosine=found.cosine.get(seq),
+            words=keyword.get(seq),
+            identifiers=candidates.identifiers.get(seq, 0.0),
             status=entity.status,
             metadata_share=metadata.get(seq, 0.0),
         )
-        for seq, entity in found.entities.items()
+        for seq, entity in entities.items()
     ]
 
 
@@ -294,34 +266,29 @@ def _usage(entity: Entity, access: Access | None, degree: int) -> Usage:
     )
 
 
-def _mode(meaning: Meaning | ByWordsOnly, found: _Found) -> str:
-    if isinstance(meaning, ByWordsOnly):
-        return f"keyword only: {meaning.reason}"
-    return "hybrid" if found.by_words else "semantic"
-
-
-def _hit(node: Node, ranking: _Ranking, strategy: Strategy, explain: bool) -> EntityHit:
-    seq, found = node.entity.seq, ranking.found
-    scored = ranking.scored[seq]
-    cosine = found.cosines.get(seq)
+def _hit(node: Node, ranking: EntityRanking, strategy: Strategy, explain: bool) -> EntityHit:
+    seq, candidates = node.entity.seq, ranking.candidates
+    scored = ranking.factors[seq]
+    cosine = candidates.found.cosine.get(seq)
     return EntityHit(
         node=node,
-        limbic_score=ranking.final[seq],
+        limbic_score=ranking.scores[seq],
         scoring=Scoring(scored.importance, scored.temporal_factor, scored.cooc_boost),
         routing_strategy=strategy,
         distance=None if cosine is None else 1 - cosine,
-        rrf_score=found.fused.get(seq) if found.by_words else None,
-        explanation=_explanation(seq, scored, found) if explain else None,
+        rrf_score=candidates.fused.get(seq) if candidates.found.words else None,
+        explanation=_explanation(seq, scored, candidates) if explain else None,
     )
 
 
-def _explanation(seq: int, scored: Scored, found: _Found) -> Explanation:
+def _explanation(seq: int, scored: Scored, candidates: EntityCandidates) -> Explanation:
+    found = candidates.found
     return Explanation(
-        place_by_meaning=_place(seq, found.by_meaning),
-        place_by_words=_place(seq, found.by_words),
-        meaning=calibrated(found.cosines.get(seq, 0.0), found.unrelated),
-        words=found.words.get(seq, 0.0),
-        identifiers=found.identifiers.get(seq, 0.0),
+        place_by_meaning=_place(seq, found.nearest),
+        place_by_words=_place(seq, found.words),
+        meaning=found.semantic(seq),
+        words=found.keyword.get(seq, 0.0),
+        identifiers=candidates.identifiers.get(seq, 0.0),
         relevance=scored.relevance,
         deboost=scored.deboost,
         use=scored.boost,
@@ -330,29 +297,27 @@ def _explanation(seq: int, scored: Scored, found: _Found) -> Explanation:
     )
 
 
-def _logged(ranking: _Ranking, limit: int) -> list[LoggedResult]:
+def _logged(ranking: EntityRanking, limit: int) -> list[LoggedResult]:
     """What either ranking would have shown."""
-    places = {seq: place for place, seq in enumerate(ranking.final, start=1)}
-    by_cosine = {seq: place for place, seq in enumerate(ranking.by_cosine, start=1)}
-    either = dict.fromkeys([*list(ranking.final)[:limit], *ranking.by_cosine[:limit]])
+    cosine, entities = ranking.candidates.found.cosine, ranking.candidates.entities
+    nearest = [seq for seq in best_first(cosine) if seq in entities]
+    places = {seq: place for place, seq in enumerate(ranking.scores, start=1)}
+    by_cosine = {seq: place for place, seq in enumerate(nearest, start=1)}
+    either = dict.fromkeys([*list(ranking.scores)[:limit], *nearest[:limit]])
     return [
         LoggedResult(
             entity_seq=seq,
             rank=places[seq],
             baseline_rank=by_cosine.get(seq),
-            relevance=ranking.scored[seq].relevance,
-            limbic_score=ranking.final[seq],
-            cosine=ranking.found.cosines.get(seq),
-            importance=ranking.scored[seq].importance,
-            temporal=ranking.scored[seq].temporal_factor,
-            cooc=ranking.scored[seq].cooc_boost,
+            relevance=ranking.factors[seq].relevance,
+            limbic_score=ranking.scores[seq],
+            cosine=cosine.get(seq),
+            importance=ranking.factors[seq].importance,
+            temporal=ranking.factors[seq].temporal_factor,
+            cooc=ranking.factors[seq].cooc_boost,
         )
         for seq in either
     ]
-
-
-def _in_order(entities: Mapping[int, Entity], seqs: Iterable[int]) -> dict[int, Entity]:
-    return {seq: entities[seq] for seq in seqs if seq in entities}
 
 
 def _place(seq: int, scores: Mapping[int, float]) -> int | None:

@@ -1,14 +1,20 @@
-"""Finds memories through the graph: from an entity along its relations to what is known of its neighbours."""
+"""Search plan through the graph: from an entity along its relations to the memories of its neighbours."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from mcp_memory.engine.candidates import MemoryCandidates
 from mcp_memory.engine.entity_search import matching_entities
+from mcp_memory.engine.memory_search import Answer, MemoryPlan, factors, trust
+from mcp_memory.engine.pipeline import Question, Ranking
 from mcp_memory.model import Entity, Filter
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.ranking.spreading import reached
 from mcp_memory.storage import Transaction
-from mcp_memory.text.words import plain_words, query_terms
+from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.text.words import plain_words
 
 FURTHER_HOP = 0.7
 """What each hop after the first leaves of a path's weight, so that the near counts before the far."""
@@ -21,13 +27,71 @@ STARTS = 3
 """How many entities a search begins at when the query names none outright."""
 
 
-def starting_entities(tx: Transaction, query: str) -> list[Entity]:
+@dataclass(frozen=True, slots=True)
+class GraphCandidates:
+    """Memories of the entities that the search visited, and what the query's words find."""
+
+    starts: Sequence[Entity]
+    reached: Mapping[int, tuple[float, int]]
+    """By memory: the weight of its path, and the entity that gave it."""
+    facts: Mapping[int, RankingFacts]
+    by_text: MemoryCandidates
+
+
+@dataclass(frozen=True)
+class GraphSearch(MemoryPlan):
+    """Memories around an entity, or around those the query names; the path decides, then the match."""
+
+    entity_name: str | None
+    hops: int
+
+    def candidates(self, tx: Transaction, question: Question) -> GraphCandidates:
+        if self.entity_name is not None:
+            starts = [tx.entities.get(self.entity_name)]
+        else:
+            starts = starting_entities(tx, question)
+        half_life = self.tuning.half_life
+        found = memories_of(tx, connected(tx, starts, self.hops), self.wanted.filter, half_life=half_life)
+        facts = tx.memories.standing(found, self.wanted.filter, half_life=half_life)
+        return GraphCandidates(starts, found, facts, self.gathered(tx, question, self.wanted.filter))
+
+    def fuse(self, question: Question, candidates: GraphCandidates) -> dict[int, float]:
+        return self.matched(question, candidates.by_text)
+
+    def rerank(
+        self, tx: Transaction, candidates: GraphCandidates, matches: Mapping[int, float]
+    ) -> Ranking[GraphCandidates, RankingFacts]:
+        reached, facts = candidates.reached, candidates.facts
+        # In hundredths: paths to one entity weigh nearly the same, and then the query decides.
+        scores = {seq: round(weight * trust(facts[seq]), 2) for seq, (weight, _) in reached.items()}
+        ranked = dict(sorted(scores.items(), key=lambda item: (-item[1], -matches.get(item[0], 0.0))))
+
+        def explained(seq: int) -> dict[str, Any]:
+            weight, entity_seq = reached[seq]
+            through = tx.entities.get_seq(entity_seq).name
+            graph = {"through": through, "weight": weight, "match": matches.get(seq, 0.0)}
+            return {"graph": graph, **factors(facts[seq])}
+
+        return Ranking(candidates, ranked, facts, explained)
+
+    def hydrate(
+        self, tx: Transaction, question: Question, ranking: Ranking[GraphCandidates, RankingFacts]
+    ) -> Answer:
+        names = ", ".join(entity.name for entity in ranking.candidates.starts)
+        return Answer(
+            mode=f"graph, from {names or 'no entity'}",
+            hits=self.hits(tx, ranking),
+            total=len(ranking.scores),
+        )
+
+
+def starting_entities(tx: Transaction, question: Question) -> list[Entity]:
     """Those the query names; if it names none, those it fits best."""
-    found = tx.indexes.matching("entity", query_terms(query), tx.entities.anywhere, NAMES_LOOKED_AT)
+    found = tx.indexes.matching("entity", question.terms, tx.entities.anywhere, NAMES_LOOKED_AT)
     entities = tx.entities.fetch(seq for seq, _ in found)
-    words = plain_words(query)
+    words = plain_words(question.text)
     named = [seq for seq, _ in found if seq in entities and _names(plain_words(entities[seq].name), words)]
-    seqs = named or [seq for seq, _ in matching_entities(tx, query_terms(query), STARTS)]
+    seqs = named or [seq for seq, _ in matching_entities(tx, question.terms, STARTS)]
     fitting = tx.entities.fetch(seqs)
     return [fitting[seq] for seq in seqs if seq in fitting]
 

@@ -38,12 +38,20 @@ class Meaning:
     vector: bytes
     unrelated_cosine: float
 
+    def mode(self, wanted: str) -> str:
+        """How a search with this vector ran, for its answer."""
+        return wanted
+
 
 @dataclass(frozen=True, slots=True)
 class ByWordsOnly:
     """Why there is no vector to search with."""
 
     reason: str
+
+    def mode(self, wanted: str) -> str:
+        """How a search without a vector ran, for its answer."""
+        return f"keyword only: {self.reason}"
 
 
 class Indexing(Topic):

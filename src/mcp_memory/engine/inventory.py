@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.context import Topic, storable
+from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.model import EmbeddingModel, Entity, Filter, Relation
 
 
@@ -140,10 +141,10 @@ class Inventory(Topic):
     def _mode(self, serving: EmbeddingModel | None) -> str:
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
-            return f"keyword only: {embedder.reason}"
+            return ByWordsOnly(embedder.reason).mode("hybrid")
         if serving is not None and serving.fingerprint != embedder.card.fingerprint:
-            return (
-                f"keyword only: the vectors were made by {serving.name}, the model at hand is "
-                f"{embedder.card.name}; run `mcp-memory reembed`"
-            )
+            return ByWordsOnly(
+                f"the vectors were made by {serving.name}, the model at hand is {embedder.card.name}; "
+                "run `mcp-memory reembed`"
+            ).mode("hybrid")
         return "hybrid"

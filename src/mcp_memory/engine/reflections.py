@@ -3,45 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_memory.engine.context import (
-    Topic,
-    checked_limit,
-    checked_offset,
-    checked_query,
-    checked_text,
-    storable,
-)
-from mcp_memory.engine.indexing import Indexing, Meaning
+from mcp_memory.engine.context import Topic, checked_limit, checked_offset, checked_text, storable
+from mcp_memory.engine.pipeline import ask, search
+from mcp_memory.engine.reflection_search import ReflectionAnswer, ReflectionPlan
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Reflection, ReflectionTarget
-from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import LimbicWeights, temporal_factor
 from mcp_memory.storage import Transaction
-from mcp_memory.text.words import query_terms
-
-OVERFETCH = 3
-"""Candidates from each list, per result that is wanted."""
 
 TARGETS: tuple[ReflectionTarget, ...] = ("entity", "session", "relation", "global")
-FADING = LimbicWeights()
-"""Reflections fade as entities do."""
 
 MOST_LISTED = 200
 LONGEST = 20_000
 """Characters of one reflection."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReflectionHit:
-    reflection: Reflection
-    score: float
-    """0 to 1: how well it fits, faded by its age."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReflectionAnswer:
-    mode: str
-    hits: tuple[ReflectionHit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,41 +115,11 @@ class Reflections(Topic):
         target_type: str | None = None,
     ) -> ReflectionAnswer:
         """By meaning and words together, the recent before the old. Filters act before the limit."""
-        checked_query(query, self._context.limits)
         checked_limit(limit, self._context.limits.entities)
         if target_type is not None:
             _target_type(target_type)
-        meaning = Indexing(self._context).meaning(query, "reflection")
-        with self._context.reading() as tx:
-            allowed = tx.reflections.allowed(author=author, mood=mood, target_type=target_type)
-            by_words = tx.indexes.matching("reflection", query_terms(query), allowed, limit * OVERFETCH)
-            by_meaning = (
-                tx.indexes.nearest("reflection", meaning.model, meaning.vector, allowed, limit * OVERFETCH)
-                if isinstance(meaning, Meaning)
-                else []
-            )
-            fits = _fits(dict(by_meaning), [seq for seq, _ in by_words])
-            found = tx.reflections.fetch(fits)
-            scores = {
-                seq: fit * temporal_factor(found[seq].created_at, tx.at, FADING)
-                for seq, fit in fits.items()
-                if seq in found
-            }
-        best = list(best_first(scores).items())[:limit]
-        mode = "hybrid" if isinstance(meaning, Meaning) else f"keyword only: {meaning.reason}"
-        return ReflectionAnswer(mode, tuple(ReflectionHit(found[seq], score) for seq, score in best))
-
-
-def _fits(cosines: dict[int, float], by_words: list[int]) -> dict[int, float]:
-    """The fused ranks, scaled so that first in every list is 1, with the cosine where there is one."""
-    lists = [ranking for ranking in (list(cosines), by_words) if ranking]
-    fused = rrf(lists)
-    highest = sum(rrf([[0]]).values()) * max(len(lists), 1)
-    if not cosines:
-        return {seq: score / highest for seq, score in fused.items()}
-    return {
-        seq: (score / highest + min(1.0, max(0.0, cosines.get(seq, 0.0)))) / 2 for seq, score in fused.items()
-    }
+        plan = ReflectionPlan(limit, author, mood, target_type)
+        return search(self._context, ask(self._context, query, "reflection"), plan)
 
 
 def _targeted(tx: Transaction, reflections: Sequence[Reflection]) -> list[Targeted]:

@@ -1,0 +1,162 @@
+"""Search plans over memories: by words and meaning, and what all plans over memories share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from mcp_memory.engine.candidates import POOL, MemoryCandidates, gather_memories
+from mcp_memory.engine.context import Tuning
+from mcp_memory.engine.indexing import ByWordsOnly, Meaning
+from mcp_memory.engine.memories import entity_names
+from mcp_memory.engine.pipeline import Note, Question, Ranking
+from mcp_memory.model import Filter, Memory
+from mcp_memory.ranking.fusion import best_first
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.memories import RankingFacts
+
+TextMode = Literal["keyword", "semantic", "hybrid"]
+
+SUPERSEDED = 0.5
+"""What is left of a memory's score when a later one has replaced it."""
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """A memory that was found, as it was before it was found."""
+
+    memory: Memory
+    score: float
+    """0..1, more is better."""
+    effective_confidence: float
+    entities: tuple[str, ...]
+    explanation: Mapping[str, Any] | None = None
+    """Where it came from and what each factor did, when asked for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """Memories that were found, best first, and how they were searched for."""
+
+    mode: str
+    hits: tuple[Hit, ...]
+    total: int
+    """How many there were to choose from."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """Which memories a caller wants, and how many."""
+
+    filter: Filter
+    limit: int
+    offset: int = 0
+    explain: bool = False
+
+    @property
+    def pool(self) -> int:
+        """How many candidates each list gives; in few steps, so that the pages of one search agree."""
+        pool = POOL
+        while pool < 2 * (self.offset + self.limit):
+            pool *= 2
+        return pool
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """What every search over memories shares: its page, and that being returned is use."""
+
+    tuning: Tuning
+    wanted: Wanted
+
+    def gathered(self, tx: Transaction, question: Question, filter: Filter) -> MemoryCandidates:
+        return gather_memories(tx, question, filter, half_life=self.tuning.half_life, pool=self.wanted.pool)
+
+    def matched(
+        self, question: Question, candidates: MemoryCandidates, mode: TextMode = "hybrid"
+    ) -> dict[int, float]:
+        if isinstance(question.meaning, ByWordsOnly):
+            return candidates.by_words()
+        if mode == "semantic":
+            return candidates.by_meaning(self.tuning.min_similarity)
+        return candidates.by_both(self.tuning.keyword_weight)
+
+    def hits(self, tx: Transaction, ranking: Ranking[C, RankingFacts]) -> tuple[Hit, ...]:
+        """The page that was asked for."""
+        seqs = list(ranking.scores)[self.wanted.offset : self.wanted.offset + self.wanted.limit]
+        found = tx.memories.fetch(seqs)
+        names = entity_names(tx, list(found.values()))
+        return tuple(
+            Hit(
+                memory=memory,
+                score=min(1.0, ranking.scores[seq]),
+                effective_confidence=ranking.factors[seq].effective_confidence,
+                entities=names[memory.id],
+                explanation=ranking.explained(seq) if self.wanted.explain else None,
+            )
+            for seq, memory in found.items()
+        )
+
+    def remember(self, question: Question, ranking: Ranking[C, RankingFacts], answer: Answer) -> Note | None:
+        """Being returned makes a memory stronger."""
+        return reinforcement([hit.memory.seq for hit in answer.hits])
+
+
+@dataclass(frozen=True)
+class TextSearch(MemoryPlan):
+    """By words, by meaning or both; scored by the match × the effective confidence."""
+
+    mode: TextMode
+    entity_name: str | None = None
+
+    def candidates(self, tx: Transaction, question: Question) -> MemoryCandidates:
+        filter = self.wanted.filter
+        if self.entity_name is not None:
+            filter = replace(filter, entity_seq=tx.entities.get(self.entity_name).seq)
+        if self.mode == "semantic" and isinstance(question.meaning, Meaning):
+            question = question.without_words()
+        return self.gathered(tx, question, filter)
+
+    def fuse(self, question: Question, candidates: MemoryCandidates) -> dict[int, float]:
+        return self.matched(question, candidates, self.mode)
+
+    def rerank(
+        self, tx: Transaction, candidates: MemoryCandidates, matches: Mapping[int, float]
+    ) -> Ranking[MemoryCandidates, RankingFacts]:
+        facts = candidates.facts
+        scores = {seq: score * trust(facts[seq]) for seq, score in matches.items()}
+
+        def explained(seq: int) -> dict[str, Any]:
+            return {**parts(candidates, seq), "match": matches[seq], **factors(facts[seq])}
+
+        return Ranking(candidates, best_first(scores), facts, explained)
+
+    def hydrate(
+        self, tx: Transaction, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts]
+    ) -> Answer:
+        mode = "keyword" if self.mode == "keyword" else question.meaning.mode(self.mode)
+        return Answer(mode=mode, hits=self.hits(tx, ranking), total=len(ranking.scores))
+
+
+def reinforcement(seqs: Sequence[int]) -> Note | None:
+    return (lambda tx: tx.memories.reinforce(seqs)) if seqs else None
+
+
+def trust(facts: RankingFacts) -> float:
+    """What the match is multiplied by."""
+    return facts.effective_confidence * (SUPERSEDED if facts.superseded else 1.0)
+
+
+def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
+    """What words and meaning say, for an explanation."""
+    found = candidates.found
+    return {
+        "keyword": found.keyword.get(seq),
+        "cosine": found.cosine.get(seq),
+        "semantic": found.semantic(seq) if seq in found.cosine else None,
+    }
+
+
+def factors(facts: RankingFacts) -> dict[str, Any]:
+    return {"effective_confidence": facts.effective_confidence, "superseded": facts.superseded}

@@ -1,0 +1,95 @@
+"""The search pipeline: candidates → fusion → re-rank → hydrate → remember.
+
+Every search runs through `search`. What differs between tools is the `Plan` they plug in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+from mcp_memory.engine.context import Context, checked_query
+from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
+from mcp_memory.errors import Invalid
+from mcp_memory.model import Owner
+from mcp_memory.storage import Transaction
+from mcp_memory.text.words import query_terms
+
+C = TypeVar("C")
+F = TypeVar("F")
+R = TypeVar("R")
+
+Note = Callable[[Transaction], None]
+"""Records how results were used."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, and its vector or the reason why there is none."""
+
+    text: str
+    meaning: Meaning | ByWordsOnly
+    by_meaning_only: bool = False
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """The words to search for, stemmed."""
+        return [] if self.by_meaning_only else query_terms(self.text)
+
+    def without_words(self) -> "Question":
+        return replace(self, by_meaning_only=True)
+
+
+def _unexplained(seq: int) -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Generic[C, F]):
+    """Scored candidates, best first."""
+
+    candidates: C
+    scores: Mapping[int, float]
+    """By the numbers of what was found, best first."""
+    factors: Mapping[int, F]
+    """What re-ranking used besides the match."""
+    explained: Callable[[int], Mapping[str, Any]] = _unexplained
+
+
+class Plan(Protocol[C, F, R]):
+    """The steps that a tool plugs into the pipeline."""
+
+    def candidates(self, tx: Transaction, question: Question) -> C:
+        """Everything that may be meant, with what words, vectors or the graph say about it."""
+
+    def fuse(self, question: Question, candidates: C) -> Mapping[int, float]:
+        """One match score for each candidate."""
+
+    def rerank(self, tx: Transaction, candidates: C, matches: Mapping[int, float]) -> Ranking[C, F]:
+        """Final scores, from the match and from what else is known of each candidate."""
+
+    def hydrate(self, tx: Transaction, question: Question, ranking: Ranking[C, F]) -> R:
+        """The answer: rows of the best candidates."""
+
+    def remember(self, question: Question, ranking: Ranking[C, F], answer: R) -> Note | None:
+        """What to record about the use of the results."""
+
+
+def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | None = None) -> Question:
+    """A checked query with its vector; `by_words` gives the reason to search without one."""
+    if not checked_query(query, context.limits).strip():
+        raise Invalid("the query is empty: say what to look for, in words that memories may contain")
+    return Question(query, by_words or Indexing(context).meaning(query, owner))
+
+
+def search(context: Context, question: Question, plan: Plan[C, F, R]) -> R:
+    """Run a plan in one read transaction; use is recorded afterwards, so results are as they were before."""
+    with context.reading() as tx:
+        candidates = plan.candidates(tx, question)
+        matches = plan.fuse(question, candidates)
+        ranking = plan.rerank(tx, candidates, matches)
+        answer = plan.hydrate(tx, question, ranking)
+    note = plan.remember(question, ranking, answer)
+    if note is not None:
+        context.note_in_passing(note)
+    return answer
