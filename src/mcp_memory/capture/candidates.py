@@ -1,0 +1,82 @@
+"""Applies every rule to a conversation and collects what is worth keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from mcp_memory.capture.commits import commits
+from mcp_memory.capture.conversation import Call, Candidate, Turn
+from mcp_memory.capture.corrections import correction
+from mcp_memory.capture.decisions import decision
+from mcp_memory.capture.facts import about_oneself, about_others, environment
+from mcp_memory.capture.fixes import fixes
+from mcp_memory.capture.preferences import preference
+from mcp_memory.capture.redaction import redact
+from mcp_memory.capture.requests import request
+from mcp_memory.capture.speech import Sentence, sentences
+from mcp_memory.capture.todos import todo
+
+MOST_PER_SESSION = 30
+LONGEST = 600
+"""Characters of one captured memory."""
+
+Rule = Callable[[Sentence], str | None]
+
+SENTENCE_RULES: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
+    "request": ("fact", (request,)),
+    "correction": ("preference", (correction,)),
+    "decision": ("decision", (decision,)),
+    "todo": ("todo", (todo,)),
+    "preference": ("preference", (preference,)),
+    "fact": ("fact", (about_oneself, environment, about_others)),
+}
+"""By the name of a rule, the type of what it finds and its functions. A sentence is kept by the first that fits."""
+
+CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] = {
+    "fix": ("learning", fixes),
+    "commit": ("event", commits),
+}
+
+
+def candidates(turns: Sequence[Turn]) -> list[Candidate]:
+    """What the turns leave behind, in order, without secrets, each text once."""
+    found = {_key(one): one for turn in turns for one in _of_speech(turn)}
+    found |= {_key(one): one for one in _of_calls(turns) if _key(one) not in found}
+    return list(found.values())
+
+
+def _of_speech(turn: Turn) -> Iterator[Candidate]:
+    for sentence in sentences(turn.text):
+        hit = _first_rule(sentence)
+        if hit is not None:
+            rule, type, text = hit
+            yield _candidate(text, type, rule, turn)
+
+
+def _first_rule(sentence: Sentence) -> tuple[str, str, str] | None:
+    for name, (type, rules) in SENTENCE_RULES.items():
+        for rule in rules:
+            text = rule(sentence)
+            if text is not None:
+                return name, type, text
+    return None
+
+
+def _of_calls(turns: Sequence[Turn]) -> Iterator[Candidate]:
+    """Failures may be mended a turn later, so all calls are looked at as one row."""
+    calls = [call for turn in turns for call in turn.calls]
+    if not calls:
+        return
+    last = next(turn for turn in reversed(turns) if turn.calls)
+    for name, (type, rule) in CALL_RULES.items():
+        for text in rule(calls):
+            yield _candidate(text, type, name, last)
+
+
+def _candidate(text: str, type: str, rule: str, turn: Turn) -> Candidate:
+    kept = redact(" ".join(text.split()))[:LONGEST]
+    return Candidate(text=kept, type=type, rule=rule, turn=turn.id, at=turn.at, corrects=rule == "correction")
+
+
+def _key(candidate: Candidate) -> str:
+    return candidate.text.casefold().strip(" .!")

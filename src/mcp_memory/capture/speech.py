@@ -1,0 +1,112 @@
+"""Cuts what a person typed down to the sentences the person says in their own name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST_SENTENCE = 400
+"""Characters; what is longer is a document or a dump, not something to remember word for word."""
+
+MOST_SENTENCES = 40
+"""A message of more is mostly pasted text: only its beginning and its end are the person's own."""
+
+_EDGE = 8
+
+_TAGGED = re.compile(
+    r"<(private|mcp-memory|system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS"
+    r"|local-command-\w+|command-\w+|bash-\w+|ide_\w+|task-notification|document|file|context|paste\w*)"
+    r"\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_LOG_LINE = re.compile(
+    r"^(?:\s{4,}\S.*|\s*at \S+ ?\(.*|Traceback .*|\s*File \".*|\S*(?:Error|Exception|Warning|WARN|INFO|DEBUG|FATAL)\b:.*"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[[^\]]*\d[^\]]*\].*|[$#%] .*|[+-]{1,3}[^\s-].*|npm ERR!.*|E {2,}.*"
+    r"|\|.*\||[{}\[\]<].*|[\w.-]+@[\w.-]+:.*[$#].*)$",
+    re.MULTILINE,
+)
+_END = re.compile(r"(?<=[.!?…])[\"”»')\]]*\s+(?=[\"“«'(¿¡]?\w)|\s*\n+\s*|(?<=[?!])\s+")
+_BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
+_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|Dr|Mr|Mrs|Ms|Sr|Sra|No|p\.ej|ej)\.$", re.IGNORECASE)
+
+_LEAD = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|thanks?(?: you)?|cool|nice|perfect|good|alright|right|well|so|hm+|hmm|ah|oh|fyi|btw|by the way"
+    r"|also|and|but|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|one more thing|just so you know|for context|context"
+    r"|before you start|before we start|please|anyway|yes|yeah|yep|sure|hi|hello|hey"
+    r"|vale|bien|perfecto|gracias|bueno|pues|por cierto|además|también|y|pero|hola|oye|sí|claro|primero|segundo|por favor)"
+    r"(?:\s+(?:all|then|there|everyone))?\s*[,:;!.–-]\s*|(?:ah|oh|and|but|also|so|y|pero|también|además)\s+)+",
+    re.IGNORECASE,
+)
+
+_FRAMED = re.compile(
+    r"^(?:(?:can|could|would) you\s+|please\s+|por favor,?\s*)?"
+    r"(?:translate|draft|write|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply|answer (?:him|her|them)|"
+    r"change the (?:label|text|title|message|wording)|add (?:this|the|a) (?:line|text|sentence|note|comment)|"
+    r"print|echo|pretend|imagine|suppose|assume|say we|let's (?:say|pretend|assume|imagine)|what if|in the story|"
+    r"create (?:a|an|the) .*\b(?:saying|that says|with the text)|pick (?:a|some) (?:random|fake)|"
+    r"traduce|escribe|redacta|resume|reescribe|supongamos|supón|imagina|imaginemos|finge|digamos|rellena|añade (?:esta|la) (?:línea|frase))\b",
+    re.IGNORECASE,
+)
+_WHOLE_TURN_FRAMED = re.compile(
+    r"^(?:(?:ok|so|now|and|y|ahora)[, ]+)?(?:suppose|imagine|pretend|assume|let's (?:say|pretend|assume|imagine)|"
+    r"hypothetically|role-?play|you are (?:now )?(?:a|an|my)\b|act as|supongamos|supón|imagina|imaginemos|finge|digamos)\b"
+    r"|\b(?:proofread|translate|summari[sz]e|rephrase|review|traduce|resume|revisa) (?:this|these|the following|the (?:text|mail|email|message|paragraph|article) below|est[ea]|lo siguiente)\b[^.?!]*:\s*(?:\n|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, with the one before it in the same message."""
+
+    text: str
+    before: str = ""
+
+    @property
+    def is_question(self) -> bool:
+        return self.text.rstrip("\"”»')* ").endswith("?")
+
+
+def spoken(text: str) -> str:
+    """The text without what is private, injected, quoted, pasted or code."""
+    for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):
+        text = pattern.sub("\n", text)
+    return text
+
+
+def sentences(text: str) -> list[Sentence]:
+    """What the person says in their own name, in order; nothing of a task on somebody else's words."""
+    if text.lstrip().startswith("/") or _WHOLE_TURN_FRAMED.search(text):
+        return []
+    said = _own_part(list(_split(spoken(text))))
+    before = ["", *said]
+    return [
+        Sentence(_without_lead(one), previous)
+        for one, previous in zip(said, before, strict=False)
+        if len(one) <= LONGEST_SENTENCE and not _FRAMED.match(_without_lead(one))
+    ]
+
+
+def _own_part(said: list[str]) -> list[str]:
+    return said if len(said) <= MOST_SENTENCES else [*said[:_EDGE], *said[-_EDGE:]]
+
+
+def _split(text: str) -> Iterator[str]:
+    held = ""
+    for part in _END.split(text):
+        piece = _BULLET.sub("", (part or "").strip())
+        held = f"{held} {piece}".strip() if held else piece
+        if held and not _ABBREVIATED.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def _without_lead(sentence: str) -> str:
+    """The sentence without "by the way," and the like before it."""
+    shortened = _LEAD.sub("", sentence, count=1)
+    return shortened if len(shortened.split()) >= 2 else sentence
