@@ -30,7 +30,7 @@ SENTENCE_RULES: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
     "preference": ("preference", (preference,)),
     "fact": ("fact", (about_oneself, environment, about_others)),
 }
-"""By the name of a rule, the type of what it finds and its functions. A sentence is kept by the first that fits."""
+"""By rule: the type of what it finds, and its functions. The first rule that fits keeps a sentence."""
 
 CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] = {
     "fix": ("learning", fixes),
@@ -40,8 +40,9 @@ CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] 
 
 def candidates(turns: Sequence[Turn]) -> list[Candidate]:
     """What the turns leave behind, in order, without secrets, each text once."""
-    found = {_key(one): one for turn in turns for one in _of_speech(turn)}
-    found |= {_key(one): one for one in _of_calls(turns) if _key(one) not in found}
+    found: dict[str, Candidate] = {}
+    for one in (*(said for turn in turns for said in _of_speech(turn)), *_of_calls(turns)):
+        found.setdefault(_key(one), one)
     return list(found.values())
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from mcp_memory.capture.conversation import Call
 
 _COMMITTED = re.compile(
-    r"^\[(?P<branch>[^\]\s]+)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
+    r"^\[(?P<branch>[^\]\s]+)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$",
+    re.MULTILINE,
 )
 _IS_COMMIT = re.compile(r"\bgit\b(?: -\S+(?: \S+)?)* commit\b")
 _CREATED = re.compile(r"^ ?(?:create|delete) mode \d+ (.+)$", re.MULTILINE)

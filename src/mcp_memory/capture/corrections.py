@@ -8,42 +8,56 @@ from mcp_memory.capture.lexicon import I, is_fleeting, names_a_value
 from mcp_memory.capture.speech import Sentence
 
 _NO = re.compile(
-    r"^(?:wait,? )?(?:no(?:pe|,? no|,? wait)?|wrong|incorrect|not (?:quite|right|correct|true)|actually|correction|in fact|"
-    r"that(?:'s| is| was) (?:wrong|not (?:right|correct|true|what I (?:said|meant|asked))|incorrect|outdated|old|no longer (?:true|right))|"
-    r"you(?:'ve| have)? (?:misunderstood(?: me)?|mixed (?:them|it|that|those) up|got (?:it|that) wrong|are wrong|confused \w+)|"
-    r"en realidad|te equivocas|no es así|eso (?:está mal|no es (?:así|correcto|cierto)|ya no es así)|incorrecto|corrección|mal)"
+    r"^(?:wait,? )?(?:no(?:pe|,? no|,? wait)?|wrong|incorrect|not (?:quite|right|correct|true)|actually"
+    r"|correction|in fact|"
+    r"that(?:'s| is| was) (?:wrong|not (?:right|correct|true|what I (?:said|meant|asked))|incorrect"
+    r"|outdated|old|no longer (?:true|right))|"
+    r"you(?:'ve| have)? (?:misunderstood(?: me)?|mixed (?:them|it|that|those) up|got (?:it|that) wrong"
+    r"|are wrong|confused \w+)|"
+    r"en realidad|te equivocas|no es así|eso (?:está mal|no es (?:así|correcto|cierto)|ya no es así)"
+    r"|incorrecto|corrección|mal)"
     r"\s*[,:;.!–-]+\s*(?P<rest>.*)$|^(?:actually|en realidad) (?P<rest2>.*)$",
     I | re.DOTALL,
 )
 _INSISTS = re.compile(
-    r"^(?:as |like )?(?:I (?:said|told you|meant|asked for|wanted)|he dicho|te (?:he dicho|dije)|quería decir)\b(?P<rest>.*)$",
+    r"^(?:as |like )?(?:I (?:said|told you|meant|asked for|wanted)|he dicho|te (?:he dicho|dije)"
+    r"|quería decir)\b(?P<rest>.*)$",
     I,
 )
 _CONTRAST = re.compile(
-    r"\binstead(?: of)?\b|\brather than\b|,? (?:and |but )?not (?!sure|yet|now|really|working)\w|\bnever \"?\w|\bno longer\b|\blike I (?:said|told)\b"
+    r"\binstead(?: of)?\b|\brather than\b|,? (?:and |but )?not (?!sure|yet|now|really|working)\w"
+    r"|\bnever \"?\w|\bno longer\b|\blike I (?:said|told)\b"
     r"|\ben (?:lugar|vez) de\b|, (?:y )?no (?:el|la|los|las|un|una|en|de|a|\w+)\b| y no \w",
     I,
 )
 _STATES = re.compile(
-    r"^(?:(?:it's|it is) called|se llama|usamos|pasamos) \w|^(?:the|our|my|we|they|el|la|los|las|nuestr[oa]|mi|[A-Z]\w+)\b"
-    r".*\b(?:is|are|was|'s|runs?|lives?|uses?|use|has|have|called|does|starts?|ends?|moved|switched|owns?|goes|comes|es|está|son|se llama|usa|usamos|pasamos|tiene|va)\b",
+    r"^(?:(?:it's|it is) called|se llama|usamos|pasamos) \w|^(?:the|our|my|we|they|el|la|los|las"
+    r"|nuestr[oa]|mi|(?-i:[A-Z])\w+)\b"
+    r".*\b(?:is|are|was|'s|runs?|lives?|uses?|use|has|have|called|does|starts?|ends?|moved|switched"
+    r"|owns?|goes|comes|es|está|son|se llama|usa|usamos|pasamos|tiene|va)\b",
     I,
 )
 _NOT_X_BUT_Y = re.compile(
     r"^not (?!(?:only|just|much|really|sure|yet|bad|now)\b)[\w. -]+, (?:we|it's|it is|but|use|the|I)\b", I
 )
 _SWITCH = re.compile(
-    r"^(?:please )?(?:use|take|call|put|keep|write|run|name|usa|pon|llama|escribe|toma) .+\b(?:instead of|rather than|en (?:lugar|vez) de)\b .+",
+    r"^(?:please )?(?:use|take|call|put|keep|write|run|name|usa|pon|llama|escribe"
+    r"|toma) .+\b(?:instead of|rather than|en (?:lugar|vez) de)\b .+",
     I,
 )
 _LEADS = re.compile(
-    r"^(?:no|nope|wrong|that(?:'s| is) (?:not right|wrong|not correct|incorrect|outdated)|you keep \w+ing .*|you misunderstood.*|(?:wait, )?you've mixed.*|eso está mal|te equivocas|no es así|eso no es (?:así|correcto))[.!]?$",
+    r"^(?:no|nope|wrong|that(?:'s| is) (?:not right|wrong|not correct|incorrect|outdated)"
+    r"|you keep \w+ing .*|you misunderstood.*|(?:wait, )?you've mixed.*|eso está mal|te equivocas"
+    r"|no es así|eso no es (?:así|correcto))[.!]?$",
     I,
 )
 _OWN_WAY = re.compile(r"^(?:we|I|our|usamos|nosotros|use|usa|the|[A-Z]\w+)\b", I)
 _HOLLOW = re.compile(
-    r"^(?:thanks?|thank you|you(?:'ll| will|'re| are| can)|go on|please|wait|still|same|it(?:'s)? (?:still|doesn't|didn't|looks|works|is fine|failed)|that (?:didn't|doesn't|looks|works|still)|this (?:didn't|doesn't|still)|I (?:don't|didn't|haven't|think|guess|am|'m)|"
-    r"let's|let me|show|open|stop|leave|undo|idea|problem|worries|gracias|sigue|está bien|no |funciona|lo |me parece|déjalo|espera)\b",
+    r"^(?:thanks?|thank you|you(?:'ll| will|'re| are| can)|go on|please|wait|still|same"
+    r"|it(?:'s)? (?:still|doesn't|didn't|looks|works|is fine|failed)|that (?:didn't|doesn't|looks|works"
+    r"|still)|this (?:didn't|doesn't|still)|I (?:don't|didn't|haven't|think|guess|am|'m)|"
+    r"let's|let me|show|open|stop|leave|undo|idea|problem|worries|gracias|sigue|está bien|no |funciona"
+    r"|lo |me parece|déjalo|espera)\b",
     I,
 )
 
@@ -75,7 +89,8 @@ def correction(sentence: Sentence) -> str | None:
 def names_more_than_code(text: str) -> bool:
     """Whether the switch is about a tool or a place, and not about a line of code at hand."""
     return not re.search(
-        r"\b(?:here|this (?:function|line|file|loop|test|case|run)|loop|variable|aquí|esta (?:función|línea))\b",
+        r"\b(?:here|this (?:function|line|file|loop|test|case|run)|loop|variable|aquí|esta (?:función"
+        r"|línea))\b",
         text,
         I,
     )

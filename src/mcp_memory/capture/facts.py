@@ -9,91 +9,159 @@ from mcp_memory.capture.speech import Sentence
 
 _SELF = re.compile(
     r"\b(?:my (?:full |first |last )?name(?:'s| is)|I(?:'m| am) called|call me [A-Z]|"
-    r"I (?:live|grew up|reside|study|studied|graduated|teach|speak|commute) (?:in|at|near|with|as|from|to|\w+ish|(?-i:[A-Z]))|I (?:was born|come from|moved (?:to|from|into)|relocated to|just moved to)|"
-    r"I(?:'ve| have) (?:just |recently )?(?:moved to|lived in|been living in|worked (?:at|for|as)|been working (?:at|for|as))|"
-    r"I(?:'m| am) (?:from|based in|living in|married|divorced|single|retired|allergic|vegetarian|vegan|pescatarian|diabetic|lactose|colou?r[ -]?blind|deaf|left-handed|dyslexic|pregnant|\d+ years old|learning (?-i:[A-Z])\w+|studying (?:at|for|\w+ at)|originally from)|"
+    r"I (?:live|grew up|reside|study|studied|graduated|teach|speak|commute) (?:in|at|near|with|as|from"
+    r"|to|\w+ish|(?-i:[A-Z]))|I (?:was born|come from|moved (?:to|from|into)|relocated to|just moved to)|"
+    r"I(?:'ve| have) (?:just |recently )?(?:moved to|lived in|been living in|worked (?:at|for|as)"
+    r"|been working (?:at|for|as))|"
+    r"I(?:'m| am) (?:from|based in|living in|married|divorced|single|retired|allergic|vegetarian|vegan"
+    r"|pescatarian|diabetic|lactose|colou?r[ -]?blind|deaf|left-handed|dyslexic|pregnant|\d+ years old"
+    r"|learning (?-i:[A-Z])\w+|studying (?:at|for|\w+ at)|originally from)|"
     r"I work (?:at|for|as|in|remotely|from|monday|part|full|nights|with the)\b|"
     r"I (?:lead|run|manage|head|own|maintain|founded) (?:the|a|an|our|my)\b|"
-    r"me llamo|mi nombre es|vivo (?:en|con)|nací en|soy de [A-Z]|trabajo (?:en|para|de|como|desde)|me (?:he mudado|mudé|mudo) a|estudi[oé] (?:en|en la|\w+)|estoy casad[oa]|soy alérgic[oa]|soy (?:vegan[oa]|vegetarian[oa]|celíac[oa]|diabétic[oa]|zurd[oa])|hablo \w+)\b",
+    r"me llamo|mi nombre es|vivo (?:en|con)|nací en|soy de [A-Z]|trabajo (?:en|para|de|como|desde)"
+    r"|me (?:he mudado|mudé|mudo) a|estudi[oé] (?:en|en la|\w+)|estoy casad[oa]|soy alérgic[oa]"
+    r"|soy (?:vegan[oa]|vegetarian[oa]|celíac[oa]|diabétic[oa]|zurd[oa])|hablo \w+)\b",
     I,
 )
 _ROLE = re.compile(
-    r"\bI(?:'m| am) (?:a|an|the|one of the) (?!(?:bit|little|fan|lot|huge|big fan|tad|idiot|moron)\b)(?:[\w-]+ ){0,4}?"
-    r"(?:\w*(?:engineer|developer|designer|scientist|analyst|manager|teacher|nurse|doctor|student|lawyer|architect|researcher|writer|consultant|freelancer|founder|lead|owner|admin\w*|accountant|programmer|professor|director|"
-    r"maintainer|journalist|translator|photographer|musician|chef|pilot|mechanic|physicist|biologist|chemist|economist|librarian|carpenter|farmer|therapist|dentist|pharmacist|intern|contractor|parent|dad|mum|mom|father|mother))\b"
-    r"|\bsoy (?:(?:un|una|el|la) )?(?:ingenier[oa]|programador[a]?|desarrollador[a]?|diseñador[a]?|médic[oa]|enfermer[oa]|profesor[a]?|maestr[oa]|estudiante|abogad[oa]|arquitect[oa]|analista|periodista|autónom[oa]|jefe|jefa|director[a]?|traductor[a]?|científic[oa]|contable|investigador[a]?)\b",
+    r"\bI(?:'m| am) (?:a|an|the|one of the) (?!(?:bit|little|fan|lot|huge|big fan|tad|idiot"
+    r"|moron)\b)(?:[\w-]+ ){0,4}?"
+    r"(?:\w*(?:engineer|developer|designer|scientist|analyst|manager|teacher|nurse|doctor|student|lawyer"
+    r"|architect|researcher|writer|consultant|freelancer|founder|lead|owner|admin\w*|accountant"
+    r"|programmer|professor|director|"
+    r"maintainer|journalist|translator|photographer|musician|chef|pilot|mechanic|physicist|biologist"
+    r"|chemist|economist|librarian|carpenter|farmer|therapist|dentist|pharmacist|intern|contractor"
+    r"|parent|dad|mum|mom|father|mother))\b"
+    r"|\bsoy (?:(?:un|una|el|la) )?(?:ingenier[oa]|programador[a]?|desarrollador[a]?|diseñador[a]?"
+    r"|médic[oa]|enfermer[oa]|profesor[a]?|maestr[oa]|estudiante|abogad[oa]|arquitect[oa]|analista"
+    r"|periodista|autónom[oa]|jefe|jefa|director[a]?|traductor[a]?|científic[oa]|contable"
+    r"|investigador[a]?)\b",
     I,
 )
 _KIN = (
-    r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|son|daughter|kids?|children|child|mother|father|mum|mom|dad|sister|brother|parents|grandmother|grandfather|aunt|uncle|cousin|nephew|niece|"
-    r"dog|cat|boss|manager|team ?lead|skip-level|mentor|colleague|co-?founder|flatmate|roommate|landlord|neighbou?r|friend|doctor|accountant|lawyer|teacher|therapist"
+    r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|son|daughter|kids?|children|child|mother"
+    r"|father|mum|mom|dad|sister|brother|parents|grandmother|grandfather|aunt|uncle|cousin|nephew|niece|"
+    r"dog|cat|boss|manager|team ?lead|skip-level|mentor|colleague|co-?founder|flatmate|roommate|landlord"
+    r"|neighbou?r|friend|doctor|accountant|lawyer|teacher|therapist"
 )
 _OWN = (
-    r"birthday|time ?zone|(?:github|gitlab|twitter|slack|discord|user)[ -]?(?:handle|name|account|user)?|handle|username|e-?mail(?: address)?|phone(?: number)?|address|laptop|machine|computer|car|bike|company|employer|team|job|title|"
-    r"native language|mother tongue|nationality|hometown|city|degree|salary|budget|shoe size|size|blood type|passport|pronouns|working hours|office"
+    r"birthday|time ?zone|(?:github|gitlab|twitter|slack|discord|user)[ -]?(?:handle|name|account|user)?"
+    r"|handle|username|e-?mail(?: address)?|phone(?: number)?|address|laptop|machine|computer|car|bike"
+    r"|company|employer|team|job|title|"
+    r"native language|mother tongue|nationality|hometown|city|degree|salary|budget|shoe size|size"
+    r"|blood type|passport|pronouns|working hours|office"
 )
-_KIN_ES = r"mujer|esposa|marido|esposo|pareja|novi[oa]|hij[oa]s?|madre|padre|herman[oa]|padres|abuel[oa]|tí[oa]|prim[oa]|sobrin[oa]|perr[oa]|gat[oa]|jef[ea]|compañer[oa]|amig[oa]|vecin[oa]|médic[oa]|casero|casera"
-_OWN_ES = r"cumpleaños|correo|teléfono|móvil|dirección|portátil|ordenador|coche|empresa|equipo|trabajo|zona horaria|usuario|nacionalidad|ciudad|horario"
+_KIN_ES = (
+    r"mujer|esposa|marido|esposo|pareja|novi[oa]|hij[oa]s?|madre|padre|herman[oa]|padres|abuel[oa]"
+    r"|tí[oa]|prim[oa]|sobrin[oa]|perr[oa]|gat[oa]|jef[ea]|compañer[oa]|amig[oa]|vecin[oa]|médic[oa]"
+    r"|casero|casera"
+)
+_OWN_ES = (
+    r"cumpleaños|correo|teléfono|móvil|dirección|portátil|ordenador|coche|empresa|equipo|trabajo"
+    r"|zona horaria|usuario|nacionalidad|ciudad|horario"
+)
 _MINE = re.compile(
-    rf"\b(?:my|our) (?:\w+ )?(?:{_KIN})(?:,? {PROPER})?(?:,)?(?:'s)?(?: name)?(?: is| are|'s| was| has| have| works?| lives?| moved| likes?| loves?| hates?| turns?| speaks?| studies| just| lives|, (?:she|he|they)(?:'s| is| are| has| works| lives))\b"
+    rf"\b(?:my|our) (?:\w+ )?(?:{_KIN})(?:,? {PROPER})?(?:,)?(?:'s)?(?: name)?(?: is| are|'s| was| has"
+    rf"| have| works?| lives?| moved| likes?| loves?| hates?| turns?| speaks?| studies| just| lives"
+    rf"|, (?:she|he|they)(?:'s| is| are| has| works| lives))\b"
     rf"|\bmy (?:\w+ )?(?:{_OWN})(?: \w+)? (?:is|are)\b|\bfor my (?:{_KIN}) {PROPER}\b"
-    rf"|\bmis? (?:{_KIN_ES})(?: {PROPER})?,? (?:se llaman?|es|está|son|tiene|trabaja|vive|cumple|habla)\b|\bmi (?:{_OWN_ES})(?: de \w+)? (?:es|está|son)\b",
+    rf"|\bmis? (?:{_KIN_ES})(?: {PROPER})?,? (?:se llaman?|es|está|son|tiene|trabaja|vive|cumple"
+    rf"|habla)\b|\bmi (?:{_OWN_ES})(?: de \w+)? (?:es|está|son)\b",
     I,
 )
 _HAVE = re.compile(
-    rf"\b(?:I|we) have (?:a|an|one|two|three|four|five|\d+|twin) (?:\w+ )?(?:{_KIN}|dogs|cats|sons|daughters|brothers|sisters|developers|engineers|people|employees|offices|environments|clusters|servers|repos?|repositories|teams|customers)\b"
-    rf"|\b(?:tengo|tenemos) (?:un|una|dos|tres|cuatro|\d+) (?:{_KIN_ES}|perros|gatos|hijos|hijas|oficinas|servidores|entornos)\b"
-    r"|\bwe(?:'re| are) (?:a team of |a group of )?(?:two|three|four|five|six|seven|eight|nine|ten|\d+)(?: \w+)? (?:people|developers|engineers|persons|in the team|of us)\b|\bsomos (?:dos|tres|cuatro|cinco|\d+)(?: \w+)? (?:personas|desarrolladores|en el equipo)\b",
+    rf"\b(?:I|we) have (?:a|an|one|two|three|four|five|\d+|twin) (?:\w+ )?(?:{_KIN}|dogs|cats|sons"
+    rf"|daughters|brothers|sisters|developers|engineers|people|employees|offices|environments|clusters"
+    rf"|servers|repos?|repositories|teams|customers)\b"
+    rf"|\b(?:tengo|tenemos) (?:un|una|dos|tres|cuatro|\d+) (?:{_KIN_ES}|perros|gatos|hijos|hijas"
+    rf"|oficinas|servidores|entornos)\b"
+    r"|\bwe(?:'re| are) (?:a team of |a group of )?(?:two|three|four|five|six|seven|eight|nine|ten"
+    r"|\d+)(?: \w+)? (?:people|developers|engineers|persons|in the team|of us)\b|\bsomos (?:dos|tres"
+    r"|cuatro|cinco|\d+)(?: \w+)? (?:personas|desarrolladores|en el equipo)\b",
     I,
 )
 _DEVICE = re.compile(
-    r"\bI(?:'m| am) (?:on|using|running) (?:an? )?(?:macOS|windows|linux|ubuntu|fedora|debian|arch|nixos|android|iphone|a mac|wsl|an? m\d|mac)\b"
-    r"|\bI (?:use|have|own|drive|run) (?:an? |my )?(?:old |new )?[A-Z]\w+|\b(?:uso|tengo) un(?:a)? (?:portátil|ordenador|mac|móvil|coche|pc)\b",
+    r"\bI(?:'m| am) (?:on|using|running) (?:an? )?(?:macOS|windows|linux|ubuntu|fedora|debian|arch|nixos"
+    r"|android|iphone|a mac|wsl|an? m\d|mac)\b"
+    r"|\bI (?:use|have|own|drive|run) (?:an? |my )?(?:old |new )?[A-Z]\w+|\b(?:uso"
+    r"|tengo) un(?:a)? (?:portátil|ordenador|mac|móvil|coche|pc)\b",
     0,
 )
 _PLACE = (
-    r"production|prod|staging|stage|dev|test(?:ing)?|qa|preview|demo|sandbox|live|build|ci|db|database|data ?base|cluster|server|servers|machine|host|vm|bucket|repo(?:sitory)?(?:'s)?|registry|domain|dns|namespace|channel|branch|backup|nightly backup|"
-    r"endpoint|environment|account|customer|client|project|product|company|office|website|site|dashboard|queue|vpn|firewall|cdn|monitoring|wiki|board|tracker|tenant|subscription|license|contract|sprint|release|stand-?up|retro|meeting|fiscal year|rate limit|"
-    r"api|gateway|app|service|pipeline|runner|scheduler|cron ?jobs?|mailing list|port|region|cto|ceo|cfo|product owner|team lead|scrum master|dba|admin|maintainer|on-?call|budget|deadline|stack|package|library|module|monorepo|token|certificate|key rotation"
+    r"production|prod|staging|stage|dev|test(?:ing)?|qa|preview|demo|sandbox|live|build|ci|db|database"
+    r"|data ?base|cluster|server|servers|machine|host|vm|bucket|repo(?:sitory)?(?:'s)?|registry|domain"
+    r"|dns|namespace|channel|branch|backup|nightly backup|"
+    r"endpoint|environment|account|customer|client|project|product|company|office|website|site|dashboard"
+    r"|queue|vpn|firewall|cdn|monitoring|wiki|board|tracker|tenant|subscription|license|contract|sprint"
+    r"|release|stand-?up|retro|meeting|fiscal year|rate limit|"
+    r"api|gateway|app|service|pipeline|runner|scheduler|cron ?jobs?|mailing list|port|region|cto|ceo|cfo"
+    r"|product owner|team lead|scrum master|dba|admin|maintainer|on-?call|budget|deadline|stack|package"
+    r"|library|module|monorepo|token|certificate|key rotation"
 )
-_PLACE_ES = r"servidor(?:es)?|entorno|base de datos|cluster|clúster|máquina|repositorio|dominio|canal|rama|copia de seguridad|cuenta|cliente|proyecto|empresa|oficina|web|panel|cola|equipo|producto|reunión|api|puerto|región|directora?|responsable|servicio|aplicación"
-_IS = r"(?:is|are|lives?|runs?|sits|starts?|ends?|goes|go|uses?|points|listens|resides|belongs|'s|expires?|closes|opens|is called|is named|(?:is|are|was|were) (?:rotated|hosted|registered|stored|deployed|owned|managed|built|maintained|run|written))"
-_IS_ES = r"(?:es|son|está|están|corre|se llama|vive|usa|empieza|termina|va|apunta|escucha|pertenece|caduca|cierra|se aloja)"
+_PLACE_ES = (
+    r"servidor(?:es)?|entorno|base de datos|cluster|clúster|máquina|repositorio|dominio|canal|rama"
+    r"|copia de seguridad|cuenta|cliente|proyecto|empresa|oficina|web|panel|cola|equipo|producto"
+    r"|reunión|api|puerto|región|directora?|responsable|servicio|aplicación"
+)
+_IS = (
+    r"(?:is|are|lives?|runs?|sits|starts?|ends?|goes|go|uses?|points|listens|resides|belongs|'s"
+    r"|expires?|closes|opens|is called|is named|(?:is|are|was|were) (?:rotated|hosted|registered"
+    r"|stored|deployed|owned|managed|built|maintained|run|written))"
+)
+_IS_ES = (
+    r"(?:es|son|está|están|corre|se llama|vive|usa|empieza|termina|va|apunta|escucha|pertenece|caduca"
+    r"|cierra|se aloja)"
+)
 _ENVIRONMENT = re.compile(
     rf"^(?:our|the|this) (?:[\w'-]+ ){{0,4}}?(?:{_PLACE})(?:'s)?(?: [\w'-]+){{0,5}}? {_IS}\b"
-    rf"|^(?:nuestr[oa]s?|el|la|los|las|este|esta) (?:\w+ ){{0,3}}?(?:{_PLACE_ES})(?: [\wáéíóúñ]+){{0,5}}? {_IS_ES}\b",
+    rf"|^(?:nuestr[oa]s?|el|la|los|las|este"
+    rf"|esta) (?:\w+ ){{0,3}}?(?:{_PLACE_ES})(?: [\wáéíóúñ]+){{0,5}}? {_IS_ES}\b",
     I,
 )
 _WE_USE = re.compile(
-    r"^(?:here )?(?:we|this (?:project|repo|codebase|app)|our \w+|the \w+ team) (?:use|uses|run|runs|host|hosts|deploy|deploys|are on|store|stores|work with|are using) (?!(?:this|that|it|the same|the wrong|a)\b)"
+    r"^(?:here )?(?:we|this (?:project|repo|codebase|app)|our \w+|the \w+ team) (?:use|uses|run|runs"
+    r"|host|hosts|deploy|deploys|are on|store|stores|work with|are using) (?!(?:this|that|it|the same"
+    r"|the wrong|a)\b)"
     r"|^(?:usamos|utilizamos|trabajamos con|desplegamos (?:en|con)) ",
     I,
 )
 _SOMEBODY = re.compile(
-    rf"^(?P<who>{PROPER})(?: {PROPER})? (?:maintains|owns|leads|manages|handles|looks after|is responsible|is in charge|takes care|is (?:(?:our|my|the) (?:new |current |former )?(?:product|project|team|tech|lead|head|person|maintainer|owner|cto|ceo|boss|manager|colleague|designer|client|contact|wife|husband|partner|son|daughter|sister|brother|friend|dog|cat|landlord|accountant|doctor|\w+ (?:server|cluster|database|machine|host)))|"
-    r"runs (?:on|in|at)|lives (?:on|in|at|under)|is (?:on|at|under|called|allergic|from|based|married)|works (?:at|for|as|on|in|nights|remotely)|does (?:frontend|backend|design|the)|reports to|left the|joined|(?:will|is) (?:be )?on (?:leave|holiday)|"
+    rf"^(?P<who>{PROPER})(?: {PROPER})? (?:maintains|owns|leads|manages|handles|looks after"
+    rf"|is responsible|is in charge|takes care|is (?:(?:our|my|the) (?:new |current |former )?(?:product"
+    rf"|project|team|tech|lead|head|person|maintainer|owner|cto|ceo|boss|manager|colleague|designer"
+    rf"|client|contact|wife|husband|partner|son|daughter|sister|brother|friend|dog|cat|landlord"
+    rf"|accountant|doctor|\w+ (?:server|cluster|database|machine|host)))|"
+    r"runs (?:on|in|at)|lives (?:on|in|at|under)|is (?:on|at|under|called|allergic|from|based|married)"
+    r"|works (?:at|for|as|on|in|nights|remotely)|does (?:frontend|backend|design|the)|reports to"
+    r"|left the|joined|(?:will|is) (?:be )?on (?:leave|holiday)|"
     r"signs off|approves|reviews|wrote the|built the|knows the|has (?:access|admin|the keys?)|"
-    r"lleva|mantiene|dirige|gestiona|se encarga|es (?:nuestr[oa]|mi|el|la)|corre en|vive en|trabaja (?:en|de|como|para)|está de (?:baja|vacaciones))\b"
+    r"lleva|mantiene|dirige|gestiona|se encarga|es (?:nuestr[oa]|mi|el|la)|corre en|vive en"
+    r"|trabaja (?:en|de|como|para)|está de (?:baja|vacaciones))\b"
 )
 _HYPOTHETICAL = re.compile(
-    r"\b(?:if|suppose|imagine|would|could|might|maybe|perhaps|pretend|e\.g|for example|say,|si|quizás?|supongamos|por ejemplo|as an? \w+ I (?:want|need))\b",
+    r"\b(?:if|suppose|imagine|would|could|might|maybe|perhaps|pretend|e\.g|for example|say,|si|quizás?"
+    r"|supongamos|por ejemplo|as an? \w+ I (?:want|need))\b",
     I,
 )
 _OPINION = re.compile(
-    r"\b(?:I think|I guess|I believe|I suppose|I feel|seems?|looks? like|probably|creo que|parece|my guess|mi duda|me temo|supongo)\b",
+    r"\b(?:I think|I guess|I believe|I suppose|I feel|seems?|looks? like|probably|creo que|parece"
+    r"|my guess|mi duda|me temo|supongo)\b",
     I,
 )
 _TOLD = re.compile(r"\b(?:says?|said|claims?|reads?|writes?|dice|dijo|according to|según)\b", I)
 _GUSHING = re.compile(
-    r"(?<!,) so (?:\w+ed|much|happy|proud|glad|nice|cute)\b|\b(?:super|really|very|pretty|such|feels?|excited|amazing|awesome|great|bummer|tough|wonderful)\b",
+    r"(?<!,) so (?:\w+ed|much|happy|proud|glad|nice|cute)\b|\b(?:super|really|very|pretty|such|feels?"
+    r"|excited|amazing|awesome|great|bummer|tough|wonderful)\b",
     I,
 )
 _LASTING = re.compile(
-    r"\b(?:allergic|works?|lives?|studies|name|called|born|moved|speaks?|birthday|nurse|doctor|teacher|llama|vive|trabaja|alérgic[oa]|cumple\w*)\b",
+    r"\b(?:allergic|works?|lives?|studies|name|called|born|moved|speaks?|birthday|nurse|doctor|teacher"
+    r"|llama|vive|trabaja|alérgic[oa]|cumple\w*)\b",
     I,
 )
 _AT_HAND = re.compile(
-    r"\b(?:function|method|class|variable|button|line|loop|test case|output|input|component|page|screen|column|row|label|icon|"
+    r"\b(?:function|method|class|variable|button|line|loop|test case|output|input|component|page|screen"
+    r"|column|row|label|icon|"
     r"función|método|clase|variable|botón|línea|columna|página)\b",
     I,
 )

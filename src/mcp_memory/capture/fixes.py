@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from mcp_memory.capture.conversation import Call
 
 _LOOKS = re.compile(
-    r"^(?:cd \S+ && )?(?:ls|cat|head|tail|grep|rg|find|which|whereis|type|test|\[|du|df|stat|file|wc|echo|pwd|cd|diff|tree|less|ps|env|man|curl -I|"
-    r"git (?:status|log|diff|show|branch|stash list|remote|rev-parse|blame)|\S+ (?:--?v(?:ersion?)?|--?h(?:elp)?))\b"
+    r"^(?:cd \S+ && )?(?:ls|cat|head|tail|grep|rg|find|which|whereis|type|test|\[|du|df|stat|file|wc"
+    r"|echo|pwd|cd|diff|tree|less|ps|env|man|curl -I|"
+    r"git (?:status|log|diff|show|branch|stash list|remote|rev-parse|blame)|\S+ (?:--?v(?:ersion?)?"
+    r"|--?h(?:elp)?))\b"
 )
 _TELLS = re.compile(
-    r"error|fail|not found|cannot|can't|could not|unable|denied|refused|rejected|exception|no such|missing|invalid|already|lock|undefined|unresolved",
+    r"error|fail|not found|cannot|can't|could not|unable|denied|refused|rejected|exception|no such"
+    r"|missing|invalid|already|lock|undefined|unresolved",
     re.I,
 )
 _REACH = 12

@@ -10,35 +10,43 @@ PROPER = r"(?:[A-ZÁÉÍÓÚÑÜ][\w’'.-]*[a-zá-ÿ0-9])"
 """A word that begins with a capital."""
 
 _NO_NAME = frozenset(
-    "i it this that these those he she they we you my your our his her their the a an there here what when where why "
-    "how who which if in on at for from with and or but so as no not yes ok all some any each every most both let "
-    "el la los las un una esto eso este esta ese esa él ella ellos nosotros yo tú mi tu su nuestro nuestra si no "
-    "qué cuándo dónde cómo quién al de en por para con como todo todos toda todas hay please add use run fix make "
-    "todo note error warning traceback test tests code".split()
+    """
+    i it this that these those he she they we you my your our his her their the a an there here what
+    when where why how who which if in on at for from with and or but so as no not yes ok all some any
+    each every most both let el la los las un una esto eso este esta ese esa él ella ellos nosotros yo
+    tú mi tu su nuestro nuestra si qué cuándo dónde cómo quién al de en por para con como todo todos
+    toda todas hay please add use run fix make note error warning traceback test tests code
+    """.split()  # noqa: SIM905
 )
 
 _VALUE = re.compile(
-    r"\d|https?://|[\w.+-]+@[\w-]+\.\w|`[^`]+`|(?<!^)(?<![.!?] )\b[A-Z][\w-]+|[\w-]+\.[a-z]{2,}\b|[/~][\w.-]+/|#\w+|\b\w+[-_]\w+\b"
+    r"\d|https?://|[\w.+-]+@[\w-]+\.\w|`[^`]+`|(?<!^)(?<![.!?] )\b[A-Z][\w-]+|[\w-]+\.[a-z]{2,}\b"
+    r"|[/~][\w.-]+/|#\w+|\b\w+[-_]\w+\b"
 )
 
 _FLEETING = re.compile(
-    r"\b(?:fail(?:s|ing|ed)?|broken?|crash(?:es|ed|ing)?|error|bug|wrong|slow|empty|missing|weird|strange|stuck|tired|sure|"
+    r"\b(?:fail(?:s|ing|ed)?|broken?|crash(?:es|ed|ing)?|error|bug|wrong|slow|empty|missing|weird"
+    r"|strange|stuck|tired|sure|"
     r"sorry|afraid|confused|wondering|thinking|trying|looking|getting|seeing|having|stopped|hang(?:s|ing)?|"
     r"too (?:long|big|slow|many|much|short|small)|not working|doesn't|isn't|won't|can't|undefined|null|"
     r"right now|at the moment|today|just now|this time|for now|currently (?:down|broken|failing)|"
-    r"falla(?:n|ndo)?|roto|rota|errores|mal|lento|lenta|vacío|vacía|cansad[oa]|segur[oa] de|intentando|pensando|mirando|"
+    r"falla(?:n|ndo)?|roto|rota|errores|mal|lento|lenta|vacío|vacía|cansad[oa]|segur[oa] de|intentando"
+    r"|pensando|mirando|"
     r"demasiado|no funciona|no compila|ahora mismo|por ahora|hoy)\b",
     I,
 )
 
 ANAPHORIC = re.compile(
-    r"^(?:it|this|that|these|those|them|the (?:first|second|third|last|other|new|old|former|latter)\b.*|esto|eso|este|ese|"
-    r"la (?:primera|segunda|otra)\b.*|el (?:primero|segundo|otro)\b.*)(?:\s+(?:one|version|option|approach|better|more|too|a lot|opción|versión).*)?[.!]?$",
+    r"^(?:it|this|that|these|those|them|the (?:first|second|third|last|other|new|old|former|latter)\b.*"
+    r"|esto|eso|este|ese|"
+    r"la (?:primera|segunda|otra)\b.*|el (?:primero|segundo|otro)\b.*)(?:\s+(?:one|version|option"
+    r"|approach|better|more|too|a lot|opción|versión).*)?[.!]?$",
     I,
 )
 
 PAST_EVENT = re.compile(
-    r"\b(?:I|you|we|it|they)(?:'ve| have|'d| had| would have)? never (?:\w+ed|got|seen|had|been|found|knew|saw|worked|did)\b",
+    r"\b(?:I|you|we|it|they)(?:'ve| have|'d| had| would have)? never (?:\w+ed|got|seen|had|been|found"
+    r"|knew|saw|worked|did)\b",
     I,
 )
 

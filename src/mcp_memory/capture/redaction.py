@@ -18,7 +18,8 @@ _WHOLE = re.compile(
 )
 _IN_URL = re.compile(r"(?<=://)([^\s/:@]+):([^\s/@]+)(?=@)")
 _NAMED = re.compile(
-    r"(?i)\b((?:[\w-]*(?:password|passwd|passphrase|secret|api[ _-]?key|access[ _-]?key|auth[ _-]?token|token|contraseña|clave|pin)"
+    r"(?i)\b((?:[\w-]*(?:password|passwd|passphrase|secret|api[ _-]?key|access[ _-]?key|auth[ _-]?token"
+    r"|token|contraseña|clave|pin)"
     r"[\w-]*)\s*(?:=|:|\bis\b|\bes\b)\s*[\"'`]?)([^\s\"'`,;]{4,})"
 )
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}")

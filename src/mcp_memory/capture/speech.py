@@ -23,7 +23,8 @@ _TAGGED = re.compile(
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
-    r"^(?:\s{4,}\S.*|\s*at \S+ ?\(.*|Traceback .*|\s*File \".*|\S*(?:Error|Exception|Warning|WARN|INFO|DEBUG|FATAL)\b:.*"
+    r"^(?:\s{4,}\S.*|\s*at \S+ ?\(.*|Traceback .*|\s*File \".*|\S*(?:Error|Exception|Warning|WARN|INFO"
+    r"|DEBUG|FATAL)\b:.*"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[[^\]]*\d[^\]]*\].*|[$#%] .*|[+-]{1,3}[^\s-].*|npm ERR!.*|E {2,}.*"
     r"|\|.*\||[{}\[\]<].*|[\w.-]+@[\w.-]+:.*[$#].*)$",
     re.MULTILINE,
@@ -33,27 +34,39 @@ _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|Dr|Mr|Mrs|Ms|Sr|Sra|No|p\.ej|ej)\.$", re.IGNORECASE)
 
 _LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|great|thanks?(?: you)?|cool|nice|perfect|good|alright|right|well|so|hm+|hmm|ah|oh|fyi|btw|by the way"
-    r"|also|and|but|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|one more thing|just so you know|for context|context"
+    r"^(?:(?:ok(?:ay)?|great|thanks?(?: you)?|cool|nice|perfect|good|alright|right|well|so|hm+|hmm|ah|oh"
+    r"|fyi|btw|by the way"
+    r"|also|and|but|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|one more thing|just so you know"
+    r"|for context|context"
     r"|before you start|before we start|please|anyway|yes|yeah|yep|sure|hi|hello|hey"
-    r"|vale|bien|perfecto|gracias|bueno|pues|por cierto|además|también|y|pero|hola|oye|sí|claro|primero|segundo|por favor)"
-    r"(?:\s+(?:all|then|there|everyone))?\s*[,:;!.–-]\s*|(?:ah|oh|and|but|also|so|y|pero|también|además)\s+)+",
+    r"|vale|bien|perfecto|gracias|bueno|pues|por cierto|además|también|y|pero|hola|oye|sí|claro|primero"
+    r"|segundo|por favor)"
+    r"(?:\s+(?:all|then|there|everyone))?\s*[,:;!.–-]\s*|(?:ah|oh|and|but|also|so|y|pero|también"
+    r"|además)\s+)+",
     re.IGNORECASE,
 )
 
 _FRAMED = re.compile(
     r"^(?:(?:can|could|would) you\s+|please\s+|por favor,?\s*)?"
-    r"(?:translate|draft|write|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply|answer (?:him|her|them)|"
-    r"change the (?:label|text|title|message|wording)|add (?:this|the|a) (?:line|text|sentence|note|comment)|"
-    r"print|echo|pretend|imagine|suppose|assume|say we|let's (?:say|pretend|assume|imagine)|what if|in the story|"
+    r"(?:translate|draft|write|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply"
+    r"|answer (?:him|her|them)|"
+    r"change the (?:label|text|title|message|wording)|add (?:this|the|a) (?:line|text|sentence|note"
+    r"|comment)|"
+    r"print|echo|pretend|imagine|suppose|assume|say we|let's (?:say|pretend|assume|imagine)|what if"
+    r"|in the story|"
     r"create (?:a|an|the) .*\b(?:saying|that says|with the text)|pick (?:a|some) (?:random|fake)|"
-    r"traduce|escribe|redacta|resume|reescribe|supongamos|supón|imagina|imaginemos|finge|digamos|rellena|añade (?:esta|la) (?:línea|frase))\b",
+    r"traduce|escribe|redacta|resume|reescribe|supongamos|supón|imagina|imaginemos|finge|digamos|rellena"
+    r"|añade (?:esta|la) (?:línea|frase))\b",
     re.IGNORECASE,
 )
 _WHOLE_TURN_FRAMED = re.compile(
-    r"^(?:(?:ok|so|now|and|y|ahora)[, ]+)?(?:suppose|imagine|pretend|assume|let's (?:say|pretend|assume|imagine)|"
-    r"hypothetically|role-?play|you are (?:now )?(?:a|an|my)\b|act as|supongamos|supón|imagina|imaginemos|finge|digamos)\b"
-    r"|\b(?:proofread|translate|summari[sz]e|rephrase|review|traduce|resume|revisa) (?:this|these|the following|the (?:text|mail|email|message|paragraph|article) below|est[ea]|lo siguiente)\b[^.?!]*:\s*(?:\n|$)",
+    r"^(?:(?:ok|so|now|and|y|ahora)[, ]+)?(?:suppose|imagine|pretend|assume|let's (?:say|pretend|assume"
+    r"|imagine)|"
+    r"hypothetically|role-?play|you are (?:now )?(?:a|an|my)\b|act as|supongamos|supón|imagina"
+    r"|imaginemos|finge|digamos)\b"
+    r"|\b(?:proofread|translate|summari[sz]e|rephrase|review|traduce|resume|revisa) (?:this|these"
+    r"|the following|the (?:text|mail|email|message|paragraph|article) below|est[ea]"
+    r"|lo siguiente)\b[^.?!]*:\s*(?:\n|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 

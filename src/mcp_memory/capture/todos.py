@@ -8,27 +8,40 @@ from mcp_memory.capture.lexicon import I
 from mcp_memory.capture.speech import Sentence
 
 _LATER = (
-    r"(?:later|tomorrow|next (?:week|month|sprint|session|time|monday|tuesday|wednesday|thursday|friday)|another (?:day|time)|some other time|"
-    r"after (?:the|that|lunch)|this (?:week|weekend|afternoon)|on (?:monday|tuesday|wednesday|thursday|friday)|before (?:the|we|i) \w+|in the next \w+|eventually|"
-    r"mañana|más tarde|luego|otro día|la (?:semana|próxima) \w+|la semana que viene|el (?:lunes|martes|miércoles|jueves|viernes)|el mes que viene|después de)"
+    r"(?:later|tomorrow|next (?:week|month|sprint|session|time|monday|tuesday|wednesday|thursday|friday)"
+    r"|another (?:day|time)|some other time|"
+    r"after (?:the|that|lunch)|this (?:week|weekend|afternoon)|on (?:monday|tuesday|wednesday|thursday"
+    r"|friday)|before (?:the|we|i) \w+|in the next \w+|eventually|"
+    r"mañana|más tarde|luego|otro día|la (?:semana|próxima) \w+|la semana que viene|el (?:lunes|martes"
+    r"|miércoles|jueves|viernes)|el mes que viene|después de)"
 )
 _LEFT = re.compile(
-    r"^(?:todo|to-?do|open (?:point|item|question|task|issue)s?|follow-?up|still (?:open|to do)|pendiente|queda pendiente|por hacer|tarea)\s*:"
-    r"|\b(?:we|I)(?:'ll)? (?:still|also still|eventually) (?:(?:need|have|want|ought) to|must|should|need)\b|\b(?:we|I) still (?:haven't|must)\b"
-    r"|^(?:please )?remind me (?:to|about|that|on|next|tomorrow)\b|\brecuérdame (?!cómo|qué|por qué|cuál|dónde)\w+"
-    r"|\bwhat(?:'s| is) (?:still )?left (?:is|are|to do:|to do is)\b|\bwhat remains (?:is|are)\b|\bnobody has (?:\w+ed|done|written) .* yet\b"
-    r"|\b(?:todavía|aún) (?:tenemos|tengo|hay|falta|queda)\b.*|\bfalta por \w+|\bqueda por \w+|\b(?:tengo|tenemos) pendiente\b",
+    r"^(?:todo|to-?do|open (?:point|item|question|task|issue)s?|follow-?up|still (?:open|to do)"
+    r"|pendiente|queda pendiente|por hacer|tarea)\s*:"
+    r"|\b(?:we|I)(?:'ll)? (?:still|also still|eventually) (?:(?:need|have|want|ought) to|must|should"
+    r"|need)\b|\b(?:we|I) still (?:haven't|must)\b"
+    r"|^(?:please )?remind me (?:to|about|that|on|next|tomorrow)\b|\brecuérdame (?!cómo|qué|por qué|cuál"
+    r"|dónde)\w+"
+    r"|\bwhat(?:'s| is) (?:still )?left (?:is|are|to do:|to do is)\b|\bwhat remains (?:is|are)\b"
+    r"|\bnobody has (?:\w+ed|done|written) .* yet\b"
+    r"|\b(?:todavía|aún) (?:tenemos|tengo|hay|falta|queda)\b.*|\bfalta por \w+|\bqueda por \w+"
+    r"|\b(?:tengo|tenemos) pendiente\b",
     I,
 )
 _PUT_OFF = re.compile(
-    rf"\b(?:leave|park|postpone|defer|do|finish|tackle|pick up|pick it up|come back to|get back to|return to|continue with|revisit|dejamos|dejémoslo|deja|aparcamos|retomamos|lo vemos|lo hacemos)\b.*\b{_LATER}\b"
-    rf"|^(?:{_LATER}),? (?:we|I)(?:'ll)? (?:(?:have|need|want|ought) to|must|should|will)\b|^{_LATER} (?:tengo|tenemos|hay) que\b"
-    rf"|\b(?:we|I) (?:(?:have|need|ought) to|must|should) .*\b{_LATER}[.!]?$|\b(?:tengo|tenemos|hay) que .*\b{_LATER}[.!]?$"
+    rf"\b(?:leave|park|postpone|defer|do|finish|tackle|pick up|pick it up|come back to|get back to"
+    rf"|return to|continue with|revisit|dejamos|dejémoslo|deja|aparcamos|retomamos|lo vemos"
+    rf"|lo hacemos)\b.*\b{_LATER}\b"
+    rf"|^(?:{_LATER}),? (?:we|I)(?:'ll)? (?:(?:have|need|want|ought) to|must|should|will)\b"
+    rf"|^{_LATER} (?:tengo|tenemos|hay) que\b"
+    rf"|\b(?:we|I) (?:(?:have|need|ought) to|must|should) .*\b{_LATER}[.!]?$|\b(?:tengo|tenemos"
+    rf"|hay) que .*\b{_LATER}[.!]?$"
     r"|\bwe'll (?:come|get) back to\b|\bwe'll pick (?:it|this|that) up\b",
     I,
 )
 _FOR_THE_ASSISTANT = re.compile(
-    r"^(?:you|please|can|could|tienes|puedes|first|now)\b|\b(?:right )?now\b(?<!for now)|\bfirst\b|\bI need (?:you|a|an)\b|\byou (?:still )?(?:need|have)\b|\bthen\b",
+    r"^(?:you|please|can|could|tienes|puedes|first|now)\b|\b(?:right )?now\b(?<!for now)|\bfirst\b"
+    r"|\bI need (?:you|a|an)\b|\byou (?:still )?(?:need|have)\b|\bthen\b",
     I,
 )
 

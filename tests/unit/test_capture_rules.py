@@ -1,0 +1,95 @@
+"""What is kept of a conversation: judged on labelled turns, and by the examples beside each rule."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+from tools.capture_report import judge, read_turns, score
+
+from mcp_memory.capture import Turn, candidates
+from mcp_memory.capture.candidates import CALL_RULES, SENTENCE_RULES
+from mcp_memory.capture.redaction import HIDDEN, redact
+
+MODULES = ("requests", "preferences", "corrections", "decisions", "todos", "facts", "fixes", "commits")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_rule_hold(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"mcp_memory.capture.{name}"))
+    assert result.attempted
+    assert not result.failed
+
+
+@pytest.mark.parametrize("half", ["seen", "unseen"])
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_most_of_what_is_kept_is_worth_it_and_most_of_what_is_worth_it_is_kept(half: str, lang: str) -> None:
+    verdicts = [judge(turn) for turn in read_turns() if turn.half == half and turn.lang == lang]
+    assert score(verdicts).precision >= 0.85
+    assert score(verdicts).recall >= 0.6
+
+
+@pytest.mark.parametrize("rule", [*SENTENCE_RULES, *CALL_RULES])
+def test_every_rule_is_precise_by_itself(rule: str) -> None:
+    of = score([judge(turn) for turn in read_turns()], rule)
+    assert of.wanted >= 4, "too few labels to judge by"
+    assert of.precision >= 0.8
+    assert of.recall >= 0.6
+
+
+def test_there_are_enough_labelled_turns() -> None:
+    assert len(read_turns()) >= 300
+
+
+def kept(text: str) -> list[str]:
+    return [one.text for one in candidates([Turn(id="1", text=text)])]
+
+
+def test_what_is_private_stays_so_even_when_the_tag_is_never_closed() -> None:
+    assert kept("<private>My name is Ines.") == []
+    assert kept("<private>a</private> My name is Ines.") == ["My name is Ines."]
+
+
+def test_what_was_injected_is_not_captured_again() -> None:
+    block = '<mcp-memory note="data">\n- We never deploy on Fridays.\n</mcp-memory>\nMy name is Ines.'
+    assert kept(block) == ["My name is Ines."]
+    assert kept("<hook_context>Always use tabs.</hook_context> hello") == []
+
+
+def test_quotes_code_and_logs_are_nobodys_words() -> None:
+    assert kept("> We never deploy on Fridays.") == []
+    assert kept("```\nWe never deploy on Fridays.\n```") == []
+    assert kept("2026-01-02 10:00:00 We always retry three times.") == []
+
+
+def test_a_secret_in_a_sentence_is_hidden() -> None:
+    [text] = kept("Remember that the api key is sk-proj-abcdefghijklmnop1234567890.")
+    assert "abcdefghijklmnop" not in text
+    assert HIDDEN in text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("postgresql://me:hunter22@db/x", "hunter22"),
+        ("my password is correcthorse9", "correcthorse9"),
+        ("AWS AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE"),
+        ("Authorization: Bearer abcdef1234567890XYZ", "abcdef1234567890XYZ"),
+        ("la contraseña es Luna-2024", "Luna-2024"),
+    ],
+)
+def test_secrets_are_redacted(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
+def test_talk_about_secrets_is_kept() -> None:
+    assert redact("the token is rotated every 90 days") == "the token is rotated every 90 days"
+
+
+def test_a_sentence_said_twice_is_kept_once() -> None:
+    assert kept("We never deploy on Fridays. We never deploy on Fridays!") == ["We never deploy on Fridays."]
+
+
+def test_a_huge_paste_is_not_read_as_speech() -> None:
+    assert len(kept("\n".join(f"We never deploy service{n} on Fridays." for n in range(5000)))) <= 16
