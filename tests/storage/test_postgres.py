@@ -438,7 +438,9 @@ def test_a_writer_that_holds_a_space_too_long_does_not_hold_others_for_ever(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, 1)
-    monkeypatch.setattr("mcp_memory.storage.postgres.WRITE", "BEGIN; SET LOCAL lock_timeout = '50ms'")
+    monkeypatch.setattr(
+        "mcp_memory.storage.postgres.database.WRITE", "BEGIN; SET LOCAL lock_timeout = '50ms'"
+    )
     with store.write(Caller(), AT, "long"), pytest.raises(Unavailable, match="busy with another writer"):
         put(store, 2)
     with store.write(Caller("elsewhere"), AT, "long"):

