@@ -35,7 +35,8 @@ def _setting(
     secret: bool = False,
 ) -> Any:
     metadata = {"help": help, "choices": tuple(choices), "low": low, "high": high, "secret": secret}
-    return field(default=default, metadata=metadata)
+    # A secret must not end up in a log through the config's repr.
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +129,13 @@ class Config:
         "", "Web pages, as `https://name`, that may call the HTTP server, separated by commas."
     )
     api_rate_limit: int = _setting(
-        1200, "Requests a minute from one caller over HTTP; 0 sets no limit.", low=0
+        -1,
+        "Requests a minute from one caller over HTTP; 0 sets no limit, -1 means 1,200 for callers with a "
+        "token or from other machines, and no limit for others.",
+        low=-1,
     )
     api_body_limit: int = _setting(4_194_304, "Bytes in the body of one HTTP request.", low=1024)
+    api_import_limit: int = _setting(268_435_456, "Bytes in one file that is imported over HTTP.", low=1024)
     reflection_author: str = _setting("sofia", "Who writes a reflection, unless it says.")
     workers: int = _setting(4, "How many requests are worked on at once.", low=1, high=64)
     log_level: str = _setting("info", "How much is logged, to standard error.", choices=LOG_LEVELS)

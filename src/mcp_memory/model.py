@@ -103,6 +103,10 @@ class Token:
     spaces: tuple[str, ...]
     rights: Rights
     created_at: datetime
+    expires_at: datetime | None = None
+
+    def valid_at(self, now: datetime) -> bool:
+        return self.expires_at is None or now < self.expires_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import NoReturn
 
 import pytest
@@ -15,25 +17,27 @@ from starlette.testclient import TestClient
 
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import EVERY_SPACE
+from mcp_memory.server.browsers import BrowserRules
 from mcp_memory.server.guard import Gatekeeper, Guard, Policy, policy
-from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.principal import principal_of
+from tests.fakes import Clock
 
 Client = Callable[..., TestClient]
 
 
 async def who(request: Request) -> JSONResponse:
-    visitor = visitor_of(request)
+    principal = principal_of(request)
     size = len(await request.body())
-    return JSONResponse({"space": visitor.caller.space, "client": visitor.caller.client,
-                         "rights": visitor.rights, "size": size})  # fmt: skip
+    return JSONResponse({"space": principal.caller.space, "client": principal.caller.client,
+                         "rights": principal.rights, "size": size})  # fmt: skip
 
 
 @pytest.fixture
 def client(engine: Engine) -> Client:
     def make(
-        clock: Callable[[], float] = lambda: 0.0,
+        clock: Callable[[], float] = time.monotonic,
         gatekeeper: Callable[[], Gatekeeper] = lambda: engine.access,
         **changes: object,
     ) -> TestClient:
@@ -74,7 +78,19 @@ def test_a_database_that_is_away_is_told_like_every_failure(client: Client) -> N
     assert problem["errors"] == []
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:3333", "", "10.0.0.1"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example:3333",
+        "",
+        "10.0.0.1",
+        "[::1].evil.com",
+        "[::1",
+        "::1",
+        "a@localhost",
+    ],
+)
 def test_a_foreign_name_is_refused_on_every_path(client: Client, host: str) -> None:
     for path in ("/", "/health", "/api/memories", "/mcp"):
         assert client().get(path, headers={"host": host}).status_code == 421
@@ -91,7 +107,7 @@ def test_a_page_of_another_origin_is_refused(client: Client, origin: str) -> Non
 
 
 def test_our_own_page_and_those_that_are_allowed_come_in(client: Client) -> None:
-    here = client(origins=frozenset({"https://app.example"}))
+    here = client(browsers=BrowserRules(origins=frozenset({"https://app.example"})))
     for origin in ("http://127.0.0.1:3333", "https://app.example"):
         assert here.post("/api/memories", headers={"origin": origin}).status_code == 200
 
@@ -191,3 +207,88 @@ def test_a_header_that_makes_no_sense_is_refused(
     refused = client(api_token="right").post("/api/memories", headers={header: value})
     assert refused.status_code == status
     assert refused.json()["detail"]
+
+
+def test_revoking_the_last_token_does_not_open_the_server(client: Client, engine: Engine) -> None:
+    engine.access.create_token("only")
+    engine.access.revoke_token("only")
+    assert client().get("/api/memories").status_code == 401
+    engine.access.stop_asking_for_tokens()
+    assert client().get("/api/memories").status_code == 200
+
+
+def test_tokens_stay_needed_while_there_are_any(engine: Engine) -> None:
+    engine.access.create_token("one")
+    with pytest.raises(Conflict, match="revoke them all first"):
+        engine.access.stop_asking_for_tokens()
+
+
+def test_a_token_expires(client: Client, engine: Engine, clock: Clock) -> None:
+    _, secret = engine.access.create_token("short", lifetime=timedelta(days=1))
+    assert client().get("/api/memories", headers=bearer(secret)).status_code == 200
+    clock.advance(days=1)
+    assert client().get("/api/memories", headers=bearer(secret)).status_code == 401
+
+
+def test_guessing_tokens_is_slowed_and_holders_of_right_ones_are_not(client: Client, engine: Engine) -> None:
+    _, secret = engine.access.create_token("right")
+    here = client(clock=lambda: 0.0)
+    assert here.get("/api/memories", headers=bearer(secret)).status_code == 200
+    codes = [here.get("/api/memories", headers=bearer(f"wrong{n}")).status_code for n in range(30)]
+    assert codes == [401] * 10 + [429] * 20
+    assert here.get("/api/memories", headers=bearer(secret)).status_code == 200
+
+
+def test_another_user_agent_is_not_another_caller(client: Client) -> None:
+    here = client(clock=lambda: 0.0, rate_limit=60)
+    codes = [here.get("/api/memories", headers={"user-agent": f"a{n}"}).status_code for n in range(11)]
+    assert codes == [200] * 10 + [429]
+
+
+def test_programs_on_this_machine_are_not_limited_unless_asked_for() -> None:
+    usual = policy(load({}, environ={}))
+    assert (usual.rate_limit, usual.local_rate_limit) == (1200, 0)
+    asked = policy(load({"api_rate_limit": 60}, environ={}))
+    assert (asked.rate_limit, asked.local_rate_limit) == (60, 60)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token_that_can_be_guessed_is_refused(host: str) -> None:
+    with pytest.raises(Invalid, match="could be guessed"):
+        policy(load({"api_host": host, "api_token": "x"}, environ={}))
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_sites_get_no_answer(client: Client, site: str) -> None:
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}
+    assert client().get("/api/memories", headers=headers).status_code == 403
+    assert client().get("/api/memories", headers={"sec-fetch-site": "same-origin"}).status_code == 200
+    link = {"sec-fetch-site": site, "sec-fetch-mode": "navigate"}
+    assert client().get("/", headers=link).status_code == 200
+    assert client().get("/api/memories", headers=link).status_code == 403
+
+
+def test_an_allowed_origin_may_read_the_answers(client: Client, engine: Engine) -> None:
+    engine.access.create_token("page")
+    here = client(browsers=BrowserRules(origins=frozenset({"https://app.example"})))
+    page = {"origin": "https://app.example", "sec-fetch-site": "cross-site"}
+    asking = {
+        **page,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization",
+    }
+    preflight = here.options("/api/memories", headers=asking)
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == "https://app.example"
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    refused = here.get("/api/memories", headers=page)
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == "https://app.example"
+    other = {**asking, "origin": "https://evil.example"}
+    assert here.options("/api/memories", headers=other).status_code == 403
+
+
+def test_settings_show_no_secrets() -> None:
+    shown = repr(load({"api_token": "s3cret" * 4, "openai_api_key": "k3y"}, environ={}))
+    assert "s3cret" not in shown
+    assert "k3y" not in shown

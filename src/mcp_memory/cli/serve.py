@@ -27,4 +27,6 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
     )
     app = build_app(config, LazyEngine(lambda: session.build_engine("http")))
     click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)
-    server(app, config.api_host, config.api_port, config.log_level).run()
+    http = server(app, config.api_host, config.api_port, config.log_level)
+    http.ends_process = True
+    http.run()

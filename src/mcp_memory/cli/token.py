@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import click
 
 from mcp_memory.cli.output import json_option, note, print_json, say, table
 from mcp_memory.cli.session import Session
+from mcp_memory.config import MOST_DAYS
 from mcp_memory.model import EVERY_SPACE, Rights, Token
 
 
@@ -21,15 +23,27 @@ def token() -> None:
 @click.option("--space", "spaces", multiple=True, help="A space it is for; the current one unless given.")
 @click.option("--all-spaces", is_flag=True, help="It is for every space.")
 @click.option("--read-only", is_flag=True, help="It may only read.")
+@click.option(
+    "--expires", "days", type=click.FloatRange(0, MOST_DAYS), help="Days after which it is refused."
+)
 @json_option
 @click.pass_obj
 def create(
-    session: Session, name: str, spaces: tuple[str, ...], all_spaces: bool, read_only: bool, as_json: bool
+    session: Session,
+    name: str,
+    spaces: tuple[str, ...],
+    all_spaces: bool,
+    read_only: bool,
+    days: float | None,
+    as_json: bool,
 ) -> None:
     """Make a token; its secret is shown once."""
     rights: Rights = "read" if read_only else "write"
     made, secret = session.engine.access.create_token(
-        name, spaces=(EVERY_SPACE,) if all_spaces else spaces, rights=rights
+        name,
+        spaces=(EVERY_SPACE,) if all_spaces else spaces,
+        rights=rights,
+        lifetime=None if days is None else timedelta(days=days),
     )
     if as_json:
         print_json({**_shown(made), "secret": secret})
@@ -47,10 +61,7 @@ def list_(session: Session, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        table(
-            ["name", "spaces", "rights", "created"],
-            [[item["name"], ", ".join(item["spaces"]), item["rights"], item["created_at"]] for item in found],
-        )
+        table(["name", "spaces", "rights", "created", "expires"], [_row(item) for item in found])
 
 
 @token.command()
@@ -62,10 +73,24 @@ def revoke(session: Session, name: str) -> None:
     say(f"Revoked {name}.")
 
 
+@token.command(name="none")
+@click.pass_obj
+def none_(session: Session) -> None:
+    """Let programs on this machine in without a token again, once all are revoked."""
+    session.engine.access.stop_asking_for_tokens()
+    say("Programs on this machine need no token now.")
+
+
 def _shown(token: Token) -> dict[str, Any]:
     return {
         "name": token.name,
         "spaces": list(token.spaces),
         "rights": token.rights,
         "created_at": token.created_at.isoformat(),
+        "expires_at": token.expires_at.isoformat() if token.expires_at else None,
     }
+
+
+def _row(shown: dict[str, Any]) -> list[str]:
+    expires = shown["expires_at"] or "never"
+    return [shown["name"], ", ".join(shown["spaces"]), shown["rights"], shown["created_at"], expires]

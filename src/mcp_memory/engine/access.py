@@ -12,10 +12,13 @@ from mcp_memory.errors import Conflict, Invalid, NotFound
 from mcp_memory.model import EVERY_SPACE, Rights, Token, checked_space
 from mcp_memory.storage.access import CARRIED_OUT, UNDER_WAY, Answered, Claim
 
-__all__ = ["CARRIED_OUT", "Access", "Answered", "Claim", "digest", "may_enter"]
+__all__ = ["CARRIED_OUT", "Access", "Answered", "Claim", "digest"]
 
 PREFIX = "mcpm_"
 """Before every secret, so that one that leaked is recognised as one."""
+
+TOKEN_NEEDED = "*token_needed"
+"""The setting, of the whole database, that callers must show a token."""
 
 KEY_LENGTH = 200
 ABANDONED = timedelta(minutes=1)
@@ -26,9 +29,17 @@ _NAME = re.compile(r"[\w.@-]{1,64}")
 
 class Access(Topic):
     def create_token(
-        self, name: str, *, spaces: tuple[str, ...] = (), rights: Rights = "write"
+        self,
+        name: str,
+        *,
+        spaces: tuple[str, ...] = (),
+        rights: Rights = "write",
+        lifetime: timedelta | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is shown once and kept nowhere. No spaces: the caller's own."""
+        """A new token and its secret, which is shown once and kept nowhere. No spaces: the caller's own.
+
+        From the first token on, nobody gets in over HTTP without one, even if all are revoked later.
+        """
         if not _NAME.fullmatch(name):
             raise Invalid("a token's name has 1 to 64 letters, digits, dots, dashes or underscores")
         for space in spaces:
@@ -40,7 +51,11 @@ class Access(Topic):
                 raise Conflict(
                     f"there is a token named {name} already: revoke it first, or choose another name"
                 )
-            tx.access.add_token(name, digest(secret), spaces or (self._context.caller.space,), rights)
+            expires_at = None if lifetime is None else tx.at + lifetime
+            tx.access.add_token(
+                name, digest(secret), spaces or (self._context.caller.space,), rights, expires_at
+            )
+            tx.settings.put(TOKEN_NEEDED, True)
             tx.journal.record("token_created", name, name=name, rights=rights)
             [token] = [token for token in tx.access.tokens() if token.name == name]
         return token, secret
@@ -53,19 +68,30 @@ class Access(Topic):
         with self._context.writing() as tx:
             if not tx.access.remove_token(name):
                 raise NotFound(f"there is no token named {name}")
+            tx.settings.put(TOKEN_NEEDED, True)
             tx.journal.record("token_revoked", name, name=name)
 
     def token_of(self, secret: str) -> Token | None:
         """The token that the secret belongs to."""
         wanted = digest(secret)
-        with self._context.reading() as tx:
+        with self._context.reading(urgent=True) as tx:
             found = tx.access.token(wanted)
         if found is None or not hmac.compare_digest(found[0], wanted):
             return None
-        return found[1]
+        return found[1] if found[1].valid_at(self._context.clock()) else None
 
-    def any_tokens(self) -> bool:
-        return bool(self.tokens())
+    def needs_token(self) -> bool:
+        """Whether callers on this machine must show a token: one was created at some time."""
+        with self._context.reading(urgent=True) as tx:
+            return bool(tx.settings.get(TOKEN_NEEDED, False)) or bool(tx.access.tokens())
+
+    def stop_asking_for_tokens(self) -> None:
+        """Let callers on this machine in without one again. Only without tokens: they would be pointless."""
+        with self._context.writing() as tx:
+            if tx.access.tokens():
+                raise Conflict("there are tokens: revoke them all first (`mcp-memory token list`)")
+            tx.settings.put(TOKEN_NEEDED, False)
+            tx.journal.record("tokens_not_needed", "tokens")
 
     def claim(self, key: str, request: str) -> Claim | Answered:
         """The right to do a request with an idempotency key, or what became of it when it was done before.
@@ -99,10 +125,6 @@ class Access(Topic):
             found = tx.access.held(claim)
             if found is not None and found.status == UNDER_WAY:
                 tx.access.remove_answered(claim.key)
-
-
-def may_enter(token: Token, space: str) -> bool:
-    return space in token.spaces or EVERY_SPACE in token.spaces
 
 
 def _abandoned(found: Answered, now: datetime) -> bool:

@@ -103,8 +103,9 @@ class Context:
         except (Unavailable, Conflict) as error:
             _log.debug("use was not noted: %s", error)
 
-    def reading(self) -> AbstractContextManager[Transaction]:
-        return self.store.read(self.caller.space, self.clock())
+    def reading(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
+        """See one moment. `urgent`: without waiting for other readers."""
+        return self.store.read(self.caller.space, self.clock(), urgent=urgent)
 
     @contextmanager
     def writing(self, act: str | None = None, *, patience: float | None = None) -> Iterator[Transaction]:

@@ -115,7 +115,7 @@ class Inventory(Topic):
         return self._context.store.spaces()
 
     def condition(self) -> Condition:
-        with self._context.reading() as tx:
+        with self._context.reading(urgent=True) as tx:
             serving = tx.indexes.models().get("active")
             return Condition(
                 database=self._context.store.database.name,

@@ -1,38 +1,51 @@
-"""Stands before every route: who may come in, from where, how often, and with how much."""
+"""One ASGI layer before every route: who may come in, from where, how often, and with how much."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
-from urllib.parse import urlsplit
+from typing import Protocol, TypeVar, TypeVarTuple
 
+import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_memory.config import Config
+from mcp_memory.engine.access import digest
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.model import EVERY_SPACE, Caller, Token, client_name
+from mcp_memory.server.browsers import LOOPBACK, PREFLIGHT_HEADERS, BrowserRules
 from mcp_memory.server.principal import Principal
 from mcp_memory.server.problems import answered
+from mcp_memory.server.rates import Rates, SecretChecks
+from mcp_memory.server.refusals import Refusal
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+Answer = TypeVar("Answer")
+Arguments = TypeVarTuple("Arguments")
+
 OPEN_PATHS = frozenset({"/", "/health"})
 """What anyone may see: that there is a server, and whether it is well."""
 
 STREAMED_PATHS = frozenset({"/api/import"})
-"""Bodies that are worked on while they arrive, however long they are."""
+"""Bodies that are written to disk while they arrive, and so may be longer than others."""
 
 MCP_PATH = "/mcp"
 SPACE_HEADER = "x-memory-space"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-MOST_CALLERS = 10_000
-"""Callers whose rate is remembered; the longest silent one is forgotten first."""
+SHORTEST_TOKEN = 16
+"""Characters of API_TOKEN: what is shorter can be guessed over a network."""
+
+USUAL_RATE = 1200
+BODY_TIMEOUT = 60.0
+"""Seconds between two pieces of a request's body."""
+
+GUARD_THREADS = 4
+"""Threads that only the guard uses: it must answer while every other thread is busy."""
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
@@ -48,56 +61,63 @@ class Gatekeeper(Protocol):
 
     def token_of(self, secret: str) -> Token | None: ...
 
-    def any_tokens(self) -> bool: ...
+    def needs_token(self) -> bool:
+        """Whether callers on this machine must show one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     space: str
-    """Where a caller works who names no space."""
-    api_token: str = ""
+    """The space of callers that name none."""
+    api_token: str = field(default="", repr=False)
     """One token for everything, from the settings."""
     token_needed: bool = False
-    """Also where no token was ever made: the server is reached from other machines."""
-    hosts: frozenset[str] = LOOPBACK
-    """Names it may be called by; empty: any."""
-    origins: frozenset[str] = frozenset()
-    """Pages of other origins that may call it."""
+    """Even if no token was ever created: the server is reachable from other machines."""
+    browsers: BrowserRules = field(default_factory=BrowserRules)
     body_limit: int = 4 * 1024 * 1024
+    import_limit: int = 256 * 1024 * 1024
     rate_limit: int = 0
     """Requests a minute from one caller; 0: no limit."""
+    local_rate_limit: int = 0
+    """The same for callers on this machine that need no token."""
 
 
 def policy(config: Config) -> Policy:
-    """Who may come in. Raises `Invalid` for an address beyond this machine that nothing protects."""
+    """The rules that the settings ask for. Raises `Invalid` for an address that nothing protects."""
     beyond = config.api_host not in LOOPBACK
-    if beyond and not config.api_token:
-        raise Invalid(
-            f"the address {config.api_host} can be reached from other machines: set API_TOKEN to a long "
-            "random word, which callers must then send, or listen on 127.0.0.1"
-        )
+    _check_token(config.api_token, config.api_host, beyond)
     named = frozenset(_listed(config.api_allowed_hosts))
     return Policy(
         space=config.space,
         api_token=config.api_token,
         token_needed=beyond,
-        # Where a token is needed, no page can call without it, by whatever name.
-        hosts=named if beyond else LOOPBACK | named,
-        origins=frozenset(_listed(config.api_allowed_origins)),
+        browsers=BrowserRules(
+            # Where a token is needed, no page can call without it, by whatever name.
+            hosts=named if beyond else LOOPBACK | named,
+            origins=frozenset(_listed(config.api_allowed_origins)),
+        ),
         body_limit=config.api_body_limit,
-        rate_limit=config.api_rate_limit,
+        import_limit=config.api_import_limit,
+        rate_limit=USUAL_RATE if config.api_rate_limit < 0 else config.api_rate_limit,
+        local_rate_limit=max(0, config.api_rate_limit),
     )
+
+
+def _check_token(token: str, host: str, beyond: bool) -> None:
+    if beyond and not token:
+        raise Invalid(
+            f"the address {host} can be reached from other machines: set API_TOKEN to a long "
+            "random word, which callers must then send, or listen on 127.0.0.1"
+        )
+    if token and len(token) < SHORTEST_TOKEN:
+        raise Invalid(
+            f"API_TOKEN has {len(token)} characters and could be guessed: use at least {SHORTEST_TOKEN} "
+            'random ones, such as `python -c "import secrets; print(secrets.token_urlsafe())"` prints'
+        )
 
 
 def _listed(text: str) -> list[str]:
     return [item.strip().lower() for item in text.split(",") if item.strip()]
-
-
-class Refusal(HTTPException):
-    """A request that does not come in."""
-
-    def __init__(self, status: int, detail: str, **headers: str) -> None:
-        super().__init__(status, detail, headers)
 
 
 class Guard:
@@ -111,6 +131,9 @@ class Guard:
         self._policy = policy
         self._gatekeeper = gatekeeper
         self._rates = Rates(policy.rate_limit, clock)
+        self._local_rates = Rates(policy.local_rate_limit, clock)
+        self._secrets = SecretChecks(clock)
+        self._threads: anyio.CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -118,54 +141,74 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # no web sockets here: the server closes what nobody accepts
-        guarded = _with_headers(send, scope["path"])
+        headers = Headers(scope=scope)
+        guarded = _with_headers(send, scope["path"], self._policy.browsers.cors(headers))
         try:
-            headers = Headers(scope=scope)
-            self._check_host(headers)
-            self._check_origin(headers)
-            self._check_length(headers, scope["path"])
-            scope["visitor"] = await anyio.to_thread.run_sync(self._visitor, scope, headers)
-            self._rates.spend(scope["visitor"].caller.client or _address(scope))
+            self._policy.browsers.check(headers, page=scope["path"] in OPEN_PATHS)
+            if self._policy.browsers.is_preflight(scope["method"], headers):
+                await Response(status_code=204, headers=dict(PREFLIGHT_HEADERS))(scope, receive, guarded)
+                return
+            limit = self._body_limit(scope["path"])
+            _check_length(headers, limit)
+            principal = await self._in_thread(self._principal, scope, headers)
+            self._spend(principal, scope)
         except (Refusal, MemoryServerError) as error:
             await answered(Request(scope), error)(scope, receive, guarded)
             return
-        if scope["path"] not in STREAMED_PATHS:
-            receive = _counted(receive, self._policy.body_limit)
-        await self._app(scope, receive, guarded)
+        scope["principal"] = principal
+        await self._run(scope, _counted(receive, limit), guarded, principal)
 
-    def _check_host(self, headers: Headers) -> None:
-        # A page in a browser can make its own name lead to this machine; then the name gives it away.
-        if self._policy.hosts and _name(headers.get("host", "")) not in self._policy.hosts:
-            raise Refusal(
-                421,
-                "This server does not go by that name. Set API_ALLOWED_HOSTS to add it.",
-            )
-
-    def _check_origin(self, headers: Headers) -> None:
-        origin = headers.get("origin")
-        if origin is None or origin in self._policy.origins:
+    async def _run(self, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
+        if not principal.secret:
+            await self._app(scope, receive, send)
             return
-        place = _place(origin)
-        if not place or place != headers.get("host"):
-            raise Refusal(403, "Web pages of other origins may not call this server.")
+        try:
+            await self._app(scope, receive, self._rechecked(send, principal))
+        except _RevokedError:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _check_length(self, headers: Headers, path: str) -> None:
-        length = headers.get("content-length", "0")
-        if path in STREAMED_PATHS:
-            return
-        if not length.isdecimal() or int(length) > self._policy.body_limit:
-            raise _too_large(self._policy.body_limit)
+    def _rechecked(self, send: Send, principal: Principal) -> Send:
+        """Ends an answer of several pieces, such as a stream, once its token is no longer valid."""
+        begun = False
 
-    def _visitor(self, scope: Scope, headers: Headers) -> Principal:
+        async def rechecked(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.body":
+                if begun and not await self._in_thread(self._still_valid, principal.secret):
+                    raise _RevokedError
+                begun = True
+            await send(message)
+
+        return rechecked
+
+    def _still_valid(self, secret: str) -> bool:
+        return self._is_api_token(secret) or self._gatekeeper().token_of(secret) is not None
+
+    async def _in_thread(self, call: Callable[[*Arguments], Answer], *args: *Arguments) -> Answer:
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(GUARD_THREADS)
+        return await anyio.to_thread.run_sync(call, *args, limiter=self._threads)
+
+    def _body_limit(self, path: str) -> int:
+        return self._policy.import_limit if path in STREAMED_PATHS else self._policy.body_limit
+
+    def _spend(self, principal: Principal, scope: Scope) -> None:
+        # By token or address, never by anything that a caller can choose anew for each request.
+        if principal.secret:
+            self._rates.spend(f"token {digest(principal.secret)}")
+        elif (address := _address(scope)) in LOOPBACK:
+            self._local_rates.spend(address)
+        else:
+            self._rates.spend(address)
+
+    def _principal(self, scope: Scope, headers: Headers) -> Principal:
         asked = _in_unicode(headers.get(SPACE_HEADER, ""))
         secret = _bearer(headers)
-        if secret and self._policy.api_token and _equal(secret, self._policy.api_token):
-            return Principal(Caller(asked or self._policy.space, "api-token"))
         if secret:
-            return self._bearer_of(secret, asked, scope["path"], scope["method"])
+            return self._bearer_of(secret, asked, scope)
         if scope["path"] in OPEN_PATHS:
             return Principal(Caller(self._policy.space), "read")
-        if self._policy.token_needed or self._policy.api_token or self._gatekeeper().any_tokens():
+        if self._policy.token_needed or self._policy.api_token or self._gatekeeper().needs_token():
             raise Refusal(
                 401,
                 "Send the header `Authorization: Bearer TOKEN`; `mcp-memory token create NAME` makes one.",
@@ -173,41 +216,36 @@ class Guard:
             )
         return Principal(Caller(asked or self._policy.space, client_name(headers.get("user-agent", ""))))
 
-    def _bearer_of(self, secret: str, asked: str, path: str, method: str) -> Principal:
+    def _bearer_of(self, secret: str, asked: str, scope: Scope) -> Principal:
+        address, known_as = _address(scope), digest(secret)
+        self._secrets.before(address, known_as)
+        if self._is_api_token(secret):
+            self._secrets.right(known_as)
+            return Principal(Caller(asked or self._policy.space, "api-token"), secret=secret)
         token = self._gatekeeper().token_of(secret)
         if token is None:
+            self._secrets.wrong(address, known_as)
             raise Refusal(401, "This token is not known here.", **{"www-authenticate": "Bearer"})
+        self._secrets.right(known_as)
+        return self._holder(token, secret, asked, scope)
+
+    def _holder(self, token: Token, secret: str, asked: str, scope: Scope) -> Principal:
         space = asked or (self._policy.space if EVERY_SPACE in token.spaces else token.spaces[0])
         if space not in token.spaces and EVERY_SPACE not in token.spaces:
             raise Refusal(403, f"This token is not for the space {space!r}.")
-        # What an MCP request does is in its body; the tools themselves see to the rights there.
-        if token.rights == "read" and method not in SAFE_METHODS and path != MCP_PATH:
+        # What an MCP request does is in its body; the tools themselves check the rights there.
+        if token.rights == "read" and scope["method"] not in SAFE_METHODS and scope["path"] != MCP_PATH:
             raise Refusal(403, "This token may only read: ask for one that may write.")
-        return Principal(Caller(space, token.name), token.rights, token.spaces)
+        return Principal(Caller(space, token.name), token.rights, token.spaces, secret)
+
+    def _is_api_token(self, secret: str) -> bool:
+        return bool(self._policy.api_token) and hmac.compare_digest(
+            secret.encode(), self._policy.api_token.encode()
+        )
 
 
-@dataclass
-class Rates:
-    """A bucket for each caller that fills evenly and holds ten seconds' worth, but at least ten."""
-
-    a_minute: int
-    clock: Callable[[], float]
-    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
-
-    def spend(self, caller: str) -> None:
-        if not self.a_minute:
-            return
-        now, a_second = self.clock(), self.a_minute / 60
-        most = max(10.0, a_second * 10)
-        level, since = self._levels.get(caller, (most, now))
-        level = min(most, level + (now - since) * a_second)
-        if level < 1:
-            wait = max(1, round((1 - level) / a_second))
-            raise Refusal(429, f"Try again in {wait} s.", **{"retry-after": str(wait)})
-        self._levels[caller] = (level - 1, now)
-        self._levels.move_to_end(caller)
-        if len(self._levels) > MOST_CALLERS:
-            self._levels.popitem(last=False)
+class _RevokedError(Exception):
+    """The token of a request was revoked while its answer was being sent."""
 
 
 def _bearer(headers: Headers) -> str:
@@ -216,31 +254,11 @@ def _bearer(headers: Headers) -> str:
 
 
 def _in_unicode(value: str) -> str:
-    """What a header says: clients send UTF-8, though the rules of old say Latin-1."""
+    """A header's value: clients send UTF-8, though the standard says Latin-1."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
         return value
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, without its port; empty if it makes no sense."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
-def _place(origin: str) -> str:
-    """The name and port in an Origin header; empty if it makes no sense."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
-
-
-def _equal(secret: str, other: str) -> bool:
-    return hmac.compare_digest(secret.encode(), other.encode())
 
 
 def _address(scope: Scope) -> str:
@@ -248,18 +266,31 @@ def _address(scope: Scope) -> str:
     return client[0] if client else ""
 
 
+def _check_length(headers: Headers, limit: int) -> None:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > limit:
+        raise _too_large(limit)
+
+
 def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"A request may have {limit:,} bytes: send less at once.")
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
-    """Stops a body that is longer than it said, or did not say how long it is."""
-    seen = 0
+    """Stops a body that is longer than its limit, or that stalls on the way."""
+    seen, complete = 0, False
 
     async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, complete
+        if complete:  # what comes now is that the client hung up, whenever that is
+            return await receive()
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT):
+                message = await receive()
+        except TimeoutError:
+            raise Refusal(408, f"No more of the body came within {BODY_TIMEOUT:.0f} s.") from None
         seen += len(message.get("body", b""))
+        complete = not message.get("more_body", False)
         if seen > limit:
             raise _too_large(limit)
         return message
@@ -267,11 +298,11 @@ def _counted(receive: Receive, limit: int) -> Receive:
     return counted
 
 
-def _with_headers(send: Send, path: str) -> Send:
+def _with_headers(send: Send, path: str, more: Mapping[str, str]) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
+            for name, value in {**SECURITY_HEADERS, **more}.items():
                 headers.setdefault(name, value)
             if path.startswith("/api"):
                 headers.setdefault("cache-control", "no-store")

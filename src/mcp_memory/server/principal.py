@@ -1,4 +1,4 @@
-"""Who has come in over HTTP, and what they may do."""
+"""The principal of an HTTP request: on whose behalf it acts, and what it may do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from mcp_memory.errors import Forbidden
 from mcp_memory.model import EVERY_SPACE, Caller, Rights
 
 
@@ -15,17 +14,18 @@ class Principal:
     caller: Caller
     rights: Rights = "write"
     spaces: tuple[str, ...] = (EVERY_SPACE,)
+    secret: str = ""
+    """What it showed; asked about again while a long answer is sent."""
 
-    def must_write(self) -> None:
-        if self.rights != "write":
-            raise Forbidden("this token may only read: ask for one that may write")
+    def __repr__(self) -> str:
+        return f"Principal({self.caller!r}, {self.rights!r}, {self.spaces!r})"
 
     def may_enter(self, space: str) -> bool:
         return space in self.spaces or EVERY_SPACE in self.spaces
 
 
-def visitor_of(connection: HTTPConnection) -> Principal:
+def principal_of(connection: HTTPConnection) -> Principal:
     """Whom the guard let in."""
-    visitor = connection.scope["visitor"]
-    assert isinstance(visitor, Principal)
-    return visitor
+    principal = connection.scope["principal"]
+    assert isinstance(principal, Principal)
+    return principal

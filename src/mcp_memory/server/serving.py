@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
+import threading
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from mcp_memory.server.connections import (
+    BoundedProtocol,
+    bounded_protocol,
+    connection_limit,
+    quiet_accept_failures,
+)
 from mcp_memory.server.events import Feed
 
 GRACE = 3
-"""Seconds that requests under way have to end once the server should stop."""
+"""Seconds that requests in progress have to end once the server should stop."""
+
+SHUTDOWN_LIMIT = 15.0
+"""Seconds after which a process that should stop ends, whatever its threads are waiting for."""
 
 
 class Server(uvicorn.Server):
-    """Ends the event streams first: the others could not end before them."""
+    """Ends the event streams first: the other requests could not end before them."""
+
+    ends_process = False
+    """Whether a shutdown that hangs ends the whole process. Acknowledged writes are on disk by then."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        quiet_accept_failures(asyncio.get_running_loop())
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.ends_process:
+            _end_process_after(SHUTDOWN_LIMIT)
         feed = self.lifespan.state.get("feed")
         if isinstance(feed, Feed):
             feed.end()
+        # A client that does not read its answer would hold the shutdown up, and end it with a traceback.
+        letting_go = asyncio.get_running_loop().call_later(GRACE, self._abort_connections)
         await super().shutdown(sockets)
+        letting_go.cancel()
+        self._abort_connections()
+        await asyncio.sleep(0)
+
+    def _abort_connections(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
 
-def server(app: ASGIApp, host: str, port: int, log_level: str = "info") -> Server:
+def server(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    log_level: str = "info",
+    *,
+    protocol: type[BoundedProtocol] | None = None,
+) -> Server:
     return Server(
         uvicorn.Config(
             app,
@@ -32,6 +69,14 @@ def server(app: ASGIApp, host: str, port: int, log_level: str = "info") -> Serve
             log_level=log_level,
             access_log=log_level == "debug",
             server_header=False,
-            timeout_graceful_shutdown=GRACE,
+            timeout_graceful_shutdown=GRACE + 1,
+            http=protocol or bounded_protocol(connection_limit()),
+            ws="none",
         )
     )
+
+
+def _end_process_after(seconds: float) -> None:
+    timer = threading.Timer(seconds, os._exit, args=(1,))
+    timer.daemon = True
+    timer.start()

@@ -41,10 +41,13 @@ class Access:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def add_token(self, name: str, digest: str, spaces: tuple[str, ...], rights: Rights) -> None:
+    def add_token(
+        self, name: str, digest: str, spaces: tuple[str, ...], rights: Rights, expires_at: datetime | None
+    ) -> None:
         self._scope.change(
-            "add_token", name=name, digest=digest, spaces=list(spaces), rights=rights, at=self._scope.at
-        )
+            "add_token", name=name, digest=digest, spaces=list(spaces), rights=rights, at=self._scope.at,
+            expires_at=expires_at,
+        )  # fmt: skip
 
     def tokens(self) -> list[Token]:
         return [_token(row) for row in self._scope.run("tokens")]
@@ -95,4 +98,4 @@ class Access:
 
 
 def _token(row: Row) -> Token:
-    return Token(row["name"], tuple(row["spaces"]), row["rights"], row["created_at"])
+    return Token(row["name"], tuple(row["spaces"]), row["rights"], row["created_at"], row["expires_at"])

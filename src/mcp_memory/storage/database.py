@@ -132,8 +132,8 @@ class Database(Protocol):
     @property
     def vectors(self) -> Vectors: ...
 
-    def read(self) -> AbstractContextManager[Connection]:
-        """A transaction that only looks, at one moment."""
+    def read(self, *, urgent: bool = False) -> AbstractContextManager[Connection]:
+        """A transaction that only reads, at one moment. `urgent`: without waiting for other readers."""
 
     def write(
         self, *, space: str | None = None, durable: bool = True, patience: float | None = None

@@ -153,9 +153,9 @@ class Store:
         self.database.close()
 
     @contextmanager
-    def read(self, space: str, at: datetime) -> Iterator[Transaction]:
+    def read(self, space: str, at: datetime, *, urgent: bool = False) -> Iterator[Transaction]:
         """Look at one moment of a space. A space that was never written to is empty."""
-        with self.database.read() as connection:
+        with self.database.read(urgent=urgent) as connection:
             yield Transaction(connection, self.database, self._space_id(connection, space), at)
 
     @contextmanager

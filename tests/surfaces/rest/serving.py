@@ -15,6 +15,7 @@ import httpx
 from mcp_memory.config import Config
 from mcp_memory.engine import Engine
 from mcp_memory.server.app import build_app
+from mcp_memory.server.connections import BoundedProtocol
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.serving import Server, server
 
@@ -42,18 +43,22 @@ class Running:
 
 
 @contextmanager
-def running(engine: Engine, config: Config | None = None) -> Iterator[Running]:
+def running(
+    engine: Engine, config: Config | None = None, protocol: type[BoundedProtocol] | None = None
+) -> Iterator[Running]:
     """A server that does nothing by itself: the chores are in other hands while it runs."""
     with engine.scheduled_maintenance.signals() as (candidacy, _):
         candidacy.leads()  # or another server here does: either way this one does not
-        with _running(engine, config) as here:
+        with _running(engine, config, protocol) as here:
             yield here
 
 
 @contextmanager
-def _running(engine: Engine, config: Config | None) -> Iterator[Running]:
+def _running(
+    engine: Engine, config: Config | None, protocol: type[BoundedProtocol] | None
+) -> Iterator[Running]:
     app = build_app(config or Config(tools="graph"), LazyEngine(lambda: engine))
-    uvicorn_server = server(app, "127.0.0.1", 0, "error")
+    uvicorn_server = server(app, "127.0.0.1", 0, "error", protocol=protocol)
     thread = threading.Thread(target=uvicorn_server.run, daemon=True)
     thread.start()
     while not uvicorn_server.started:

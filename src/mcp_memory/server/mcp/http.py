@@ -6,9 +6,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_memory.engine.access import digest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ToolSet
@@ -17,6 +21,20 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 PATH = "/mcp"
+
+
+class OwnedSessions:
+    """Tells the SDK who asks, so that a session serves only the principal that opened it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        principal = scope["principal"]
+        owner = AccessToken(
+            token="", client_id=digest(principal.secret), subject=principal.caller.space, scopes=[]
+        )
+        await self._app({**scope, "user": AuthenticatedUser(owner)}, receive, send)
 
 
 class McpOverHttp:
@@ -38,7 +56,7 @@ class McpOverHttp:
         self._manager = StreamableHTTPSessionManager(
             build(sets, engine, workers=workers, space=space, feed=feed), max_request_body_size=body_limit
         )
-        self.route = Route(PATH, endpoint=StreamableHTTPASGIApp(self._manager))
+        self.route = Route(PATH, endpoint=OwnedSessions(StreamableHTTPASGIApp(self._manager)))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

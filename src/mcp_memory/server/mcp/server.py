@@ -24,7 +24,7 @@ from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
-from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.principal import principal_of
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -199,11 +199,11 @@ class Dispatcher:
         name = client_name(greeting.client_info.name) if greeting else ""
         if context.request is None:
             return Caller(space=self.space, client=name)
-        guest = visitor_of(context.request).caller
+        guest = principal_of(context.request).caller
         return Caller(space=guest.space, client=" ".join(filter(None, (name, guest.client))))
 
     def _rights(self, context: Context) -> Rights:
-        return "write" if context.request is None else visitor_of(context.request).rights
+        return "write" if context.request is None else principal_of(context.request).rights
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._limiter is None:

@@ -19,7 +19,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.access import CARRIED_OUT, Claim
 from mcp_memory.errors import Stale
 from mcp_memory.server.lazy import LazyEngine
-from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.principal import principal_of
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.shapes import Shape
 
@@ -37,7 +37,7 @@ async def acting(request: Request) -> Engine:
     engine = lazy.ready
     if engine is None:
         engine = await anyio.to_thread.run_sync(lazy)
-    return engine.acting_for(visitor_of(request).caller)
+    return engine.acting_for(principal_of(request).caller)
 
 
 Acting = Annotated[Engine, Depends(acting)]

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
 from mcp_memory.server.events import Feed, News
-from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.principal import principal_of
 from mcp_memory.server.rest.dependencies import ANYWHERE, Names
 
 router = APIRouter(prefix="/api/events", tags=["events"], responses=ANYWHERE)
@@ -40,7 +40,7 @@ async def follow_events(
     Without a place to go on from, the stream begins now.
     """
     feed: Feed = request.app.state.feed
-    space = visitor_of(request).caller.space
+    space = principal_of(request).caller.space
     seen = after if last_event_id is None else last_event_id
     return StreamingResponse(
         _stream(feed.follow(space, await feed.latest(space), seen), frozenset(types)),

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from pydantic import Field
@@ -50,10 +52,14 @@ class Health(Shape):
     background: Work
 
 
+HEALTH_THREADS = anyio.CapacityLimiter(2)
+"""Threads that only the health check uses: it must answer while every other thread is busy."""
+
+
 @router.get("/health")
-def read_health(request: Request, engine: Acting) -> Health:
+async def read_health(request: Request, engine: Acting) -> Health:
     """Say whether the database can be reached, how searches run, and what is done in the background."""
-    condition = engine.inventory.condition()
+    condition = await anyio.to_thread.run_sync(engine.inventory.condition, limiter=HEALTH_THREADS)
     return Health(
         status="ok" if condition.mode == "hybrid" else "degraded",
         version=__version__,

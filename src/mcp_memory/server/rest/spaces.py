@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 
-from mcp_memory.server.principal import visitor_of
+from mcp_memory.server.principal import principal_of
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.shapes import Shape
 
@@ -28,6 +28,6 @@ def list_spaces(request: Request, engine: Acting) -> Spaces:
 
     The header `X-Memory-Space` chooses one; a new one begins with its first change.
     """
-    visitor = visitor_of(request)
-    names = [name for name in engine.inventory.spaces() if visitor.may_enter(name)]
-    return Spaces(items=[Space(name=name, current=name == visitor.caller.space) for name in names])
+    principal = principal_of(request)
+    names = [name for name in engine.inventory.spaces() if principal.may_enter(name)]
+    return Spaces(items=[Space(name=name, current=name == principal.caller.space) for name in names])

@@ -74,7 +74,7 @@ def export_space(
     lines = engine.transfer.export_full() if format == "full" else engine.transfer.export_anthropic()
     name = "memory.jsonl" if format == "anthropic" else "mcp-memory.jsonl"
     return StreamingResponse(
-        _chunks(lines),
+        _pieces(_spooled(lines)),
         media_type=NDJSON,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -128,16 +128,22 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines come one by one, but are sent many at once."""
-    gathered, size = [], 0
-    for line in lines:
-        gathered.append(line.rstrip("\n").encode())
-        size += len(gathered[-1]) + 1
-        if size >= CHUNK:
-            yield b"\n".join([*gathered, b""])
-            gathered, size = [], 0
-    yield b"\n".join([*gathered, b""])
+def _spooled(lines: Iterable[str]) -> IO[bytes]:
+    """The whole export in a temporary file: a client that reads slowly must not hold a transaction open."""
+    file: IO[bytes] = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115
+    try:
+        file.writelines(line.rstrip("\n").encode() + b"\n" for line in lines)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(CHUNK):
+            yield piece
 
 
 def _progress(engine: Engine, file: IO[bytes], size: int, format: Format | None) -> Iterator[bytes]:

@@ -1,11 +1,12 @@
 -- add_token --
-INSERT INTO token (name, digest, spaces, rights, created_at) VALUES (:name, :digest, :spaces, :rights, :at)
+INSERT INTO token (name, digest, spaces, rights, created_at, expires_at)
+VALUES (:name, :digest, :spaces, :rights, :at, :expires_at)
 
 -- tokens --
-SELECT name, digest, spaces, rights, created_at FROM token ORDER BY seq
+SELECT name, digest, spaces, rights, created_at, expires_at FROM token ORDER BY seq
 
 -- token_by_digest --
-SELECT name, digest, spaces, rights, created_at FROM token WHERE digest = :digest
+SELECT name, digest, spaces, rights, created_at, expires_at FROM token WHERE digest = :digest
 
 -- remove_token --
 DELETE FROM token WHERE name = :name

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,12 @@ APPLICATION_ID = 0x6D656D31
 
 BUSY_TIMEOUT_MS = 10_000
 BEGIN_ATTEMPTS = 5
-READERS = 4
+READERS = 16
+"""Connections that may read at once."""
+IDLE_READERS = 4
+"""Connections that are kept open for the next reader."""
+READER_PATIENCE = 30.0
+"""Seconds to wait for another reader to finish."""
 CHECKPOINT_PAGES = 1000
 LONGEST_LOG = 16_000
 """Pages, of 4 kB."""
@@ -59,18 +64,24 @@ class SqliteDatabase:
         self.vectors = SqliteVectors()
 
     @contextmanager
-    def read(self) -> Iterator["SqliteConnection"]:
-        with self._reader_slots, _translated():
+    def read(self, *, urgent: bool = False) -> Iterator["SqliteConnection"]:
+        with nullcontext() if urgent else self._reader_slot(), _translated():
             connection = self._idle_reader()
             try:
                 connection.execute("BEGIN")
-                try:
-                    yield SqliteConnection(connection)
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
+                yield SqliteConnection(connection)
             finally:
                 self._give_back(connection)
+
+    @contextmanager
+    def _reader_slot(self) -> Iterator[None]:
+        # Bounded in time, so that no reader, however slow, can make the others wait for ever.
+        if not self._reader_slots.acquire(timeout=READER_PATIENCE):
+            raise Unavailable("the database is busy with other readers; try again")
+        try:
+            yield
+        finally:
+            self._reader_slots.release()
 
     @contextmanager
     def write(
@@ -184,8 +195,15 @@ class SqliteDatabase:
             )
 
     def _give_back(self, connection: apsw.Connection) -> None:
-        if self._closed:
-            connection.close()
+        """Keep the connection for the next reader, but only if its snapshot has ended."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            connection.close(True)
+            raise
+        if self._closed or connection.in_transaction or self._readers.qsize() >= IDLE_READERS:
+            connection.close(True)
         else:
             self._readers.put(connection)
 

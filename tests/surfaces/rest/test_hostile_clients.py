@@ -1,0 +1,166 @@
+"""Clients that stall, stay silent, come in crowds or lose their rights while they are being answered."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.server.connections import RateLimitedLog, bounded_protocol
+from tests.surfaces.rest.conftest import engine_on
+from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
+
+STALLED = 20
+BIG = "a wide row of words " * 2_000
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+MCP = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = engine_on(tmp_path / "memory.db")
+    yield engine
+    engine.close()
+
+
+@contextmanager
+def connected(here: Running, request: bytes = b"", *, unread: bool = False) -> Iterator[socket.socket]:
+    with socket.socket() as one:
+        if unread:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.settimeout(PATIENCE)
+        one.connect(("127.0.0.1", here.port))
+        one.sendall(request)
+        yield one
+
+
+def ends(one: socket.socket) -> bool:
+    """Read until the server ends the connection."""
+    try:
+        while one.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def test_stalled_downloads_stop_nobody(engine: Engine) -> None:
+    for number in range(200):
+        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    asking = b"GET /api/export HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+    with running(engine) as here, here.client() as client, ExitStack() as stalled:
+        for _ in range(STALLED):
+            one = stalled.enter_context(connected(here, asking, unread=True))
+            assert one.recv(1)
+        assert client.get("/health").json()["status"]
+        for number in range(5):
+            made = client.post(
+                "/api/memories", json={"content": f"new {number}"}, headers={"x-memory-space": "other"}
+            )
+            assert made.status_code == 201
+            exported = client.get("/api/export", headers={"x-memory-space": "other"}).text
+            assert f"new {number}" in exported, "an export shows every acknowledged write"
+        here.stop()  # and asserts that it stopped, with the stalled clients still there
+
+
+def test_a_client_that_does_not_read_its_answer_is_let_go(engine: Engine) -> None:
+    for number in range(200):
+        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    asking = b"GET /api/export HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+    impatient = bounded_protocol(100, write_timeout=0.05)
+    with running(engine, protocol=impatient) as here, connected(here, asking, unread=True) as one:
+        while here.server.server_state.connections:
+            assert here.thread.is_alive()
+        assert ends(one)
+
+
+WHOLE = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+
+
+@pytest.mark.parametrize("begun", [b"", WHOLE[:30], WHOLE + WHOLE[:10]])
+def test_a_connection_without_a_whole_request_is_ended(engine: Engine, begun: bytes) -> None:
+    impatient = bounded_protocol(100, header_timeout=0.05)
+    with running(engine, protocol=impatient) as here, connected(here, begun) as one:
+        assert ends(one)
+
+
+def test_connections_beyond_the_limit_are_turned_away_and_the_rest_served(engine: Engine) -> None:
+    with running(engine, protocol=bounded_protocol(10)) as here, ExitStack() as silent:
+        crowd = [silent.enter_context(connected(here)) for _ in range(30)]
+        for turned_away in crowd[10:]:
+            assert ends(turned_away)
+        crowd[0].sendall(b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        assert crowd[0].recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_an_overload_is_logged_rarely(caplog: pytest.LogCaptureFixture) -> None:
+    now = [100.0]
+    log = RateLimitedLog(lambda: now[0])
+    for _ in range(1_000):
+        log.warn("too many")
+    now[0] += 10
+    log.warn("too many")
+    assert [record.getMessage() for record in caplog.records] == [
+        "too many (1 times)",
+        "too many (1000 times)",
+    ]
+
+
+def test_two_hundred_requests_at_once_are_all_answered(engine: Engine) -> None:
+    with running(engine) as here, ThreadPoolExecutor(50) as threads:
+        codes = threads.map(lambda _: httpx.get(f"{here.url}/api/memories", timeout=PATIENCE), range(200))
+        assert {answer.status_code for answer in codes} == {200}
+
+
+def test_the_stream_of_a_revoked_token_ends(engine: Engine) -> None:
+    _, secret = engine.access.create_token("reader", rights="read")
+    with (
+        running(engine) as here,
+        here.client(authorization=f"Bearer {secret}") as client,
+        listening(client) as events,
+    ):
+        engine.memories.remember(NewMemory(content="seen"))
+        assert len(events.take(1)) == 1
+        engine.access.revoke_token("reader")
+        engine.memories.remember(NewMemory(content="not to be seen"))
+        assert "not to be seen" not in json.dumps([event.data for event in events])
+
+
+def test_a_session_serves_only_the_token_that_opened_it(engine: Engine) -> None:
+    _, alice = engine.access.create_token("alice")
+    _, mallory = engine.access.create_token("mallory")
+    with running(engine) as here:
+        opened = httpx.post(
+            f"{here.url}/mcp", json=INITIALIZE, headers={**MCP, "authorization": f"Bearer {alice}"}
+        )
+        session = {**MCP, "mcp-session-id": opened.headers["mcp-session-id"]}
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        for method in ("POST", "DELETE"):
+            refused = httpx.request(
+                method,
+                f"{here.url}/mcp",
+                json=listing if method == "POST" else None,
+                headers={**session, "authorization": f"Bearer {mallory}"},
+            )
+            assert refused.status_code == 404
+        own = httpx.post(
+            f"{here.url}/mcp", json=listing, headers={**session, "authorization": f"Bearer {alice}"}
+        )
+        assert own.status_code == 200
