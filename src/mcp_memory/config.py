@@ -1,8 +1,7 @@
-"""Every setting there is, with its default and what it is for.
+"""Every setting, with its default and its help text.
 
-Settings come from flags, then the environment, then the settings file, then the defaults.
-In the environment a setting is known by its name in capitals; the same name with
-`MCP_MEMORY_` before it wins, for when another program claims the short one.
+Precedence: command-line flag, environment variable, settings file, default. The environment variable is the
+name in capitals; the same name with the prefix `MCP_MEMORY_` wins, in case another program uses the short.
 """
 
 import difflib
@@ -11,13 +10,15 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
 from mcp_memory.errors import Invalid
-from mcp_memory.model import checked_space
+from mcp_memory.model import DEFAULT_SPACE, checked_space
+from mcp_memory.tuning import Limits, Tuning
 
 PREFIX = "MCP_MEMORY_"
 TOOL_SETS = ("graph", "memory", "agent", "anthropic")
@@ -39,23 +40,31 @@ def _setting(
     return field(default=default, metadata=metadata, repr=not secret)
 
 
+_LIMITS, _TUNING = Limits(), Tuning()
+
+
+def _days(duration: timedelta) -> float:
+    return duration / timedelta(days=1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     database_url: str = _setting(
         "",
-        "Where memories live: `sqlite:///path` or `postgresql://…`. Default: a file in the data folder.",
+        "Where memories are: `sqlite:///path` or `postgresql://…`. Default: a file in the data folder.",
     )
     database_backend: str = _setting(
-        "", "`sqlite` or `postgres`; follows from the URL when not given.", choices=("", "sqlite", "postgres")
+        "", "`sqlite` or `postgres`. Default: as the URL says.", choices=("", "sqlite", "postgres")
     )
-    database_read_url: str = _setting("", "A PostgreSQL replica that reads may go to.")
+    database_read_url: str = _setting("", "A PostgreSQL replica to read from.")
     durability: str = _setting(
         "full",
-        "SQLite: `full` keeps every acknowledged write through a power cut, `normal` may lose the last.",
+        "SQLite: `full` keeps every acknowledged write through a power cut; `normal` is faster and may lose "
+        "the last ones.",
         choices=("full", "normal"),
     )
     space: str = _setting(
-        "default", "Which space to work in: a person, a project or a client, apart from all others."
+        DEFAULT_SPACE, "The space to work in. A space is a person, project or client that sees no other."
     )
     tools: str = _setting(
         "graph,memory,agent",
@@ -65,84 +74,97 @@ class Config:
         "", "With the anthropic tool set: the JSONL file to share with Anthropic's memory server."
     )
     embedding_provider: str = _setting(
-        "local", "What makes vectors: `local`, `openai` (any compatible endpoint) or `none`.",
+        "local", "What computes embeddings: `local`, `openai` (any compatible endpoint) or `none`.",
         choices=("local", "openai", "none"),
     )  # fmt: skip
-    embedding_model: str = _setting("all-MiniLM-L6-v2", "The name of the sentence model.")
+    embedding_model: str = _setting("all-MiniLM-L6-v2", "The embedding model's name.")
     embedding_dimensions: int = _setting(
-        0, "How long its vectors are; 0 takes what the model makes (384 by default).", low=0
+        0, "Dimensions of its vectors; 0 takes the model's own (384 by default).", low=0
     )
-    openai_api_key: str = _setting(
-        "", "The key for the endpoint, when the provider is `openai`.", secret=True
-    )
-    openai_base_url: str = _setting("", "The endpoint, when it is not OpenAI's own.")
+    openai_api_key: str = _setting("", "API key for the `openai` provider.", secret=True)
+    openai_base_url: str = _setting("", "Endpoint for the `openai` provider, if it is not OpenAI's own.")
     models_dir: str = _setting("", "Where models are kept. Default: the platform's cache folder.")
     confidence_half_life_days: float = _setting(
-        30.0, "Days until the confidence of an unused memory halves.", low=0.001, high=MOST_DAYS
+        _days(_TUNING.half_life),
+        "Days until the confidence of an unused memory halves.",
+        low=0.001,
+        high=MOST_DAYS,
     )
     confidence_prune_threshold: float = _setting(
-        0.05, "Memories below this effective confidence are pruned.", low=0, high=1
+        _TUNING.prune_threshold, "Memories below this effective confidence are pruned.", low=0, high=1
     )
-    prune_limit: int = _setting(1000, "How many memories one pruning run may remove at most.", low=0)
+    prune_limit: int = _setting(_TUNING.prune_limit, "The most memories that one pruning run removes.", low=0)
     consolidation_threshold: float = _setting(
-        0.85, "How similar memories must be to be consolidated.", low=0, high=1
+        _TUNING.consolidation_threshold,
+        "Cosine similarity above which memories are consolidated.",
+        low=0,
+        high=1,
     )
     consolidation_interval: int = _setting(
-        50, "New memories between two automatic consolidations; 0 turns it off.", low=0
+        _TUNING.consolidation_interval,
+        "New memories between two automatic consolidations; 0 turns them off.",
+        low=0,
     )
     search_default_limit: int = _setting(
-        20, "How many results a search returns unless it says.", low=1, high=100
+        _TUNING.search_limit, "Results of a search that sets no limit.", low=1, high=100
     )
     search_min_similarity: float = _setting(
-        0.5, "The least cosine of a purely semantic result.", low=-1, high=1
+        _TUNING.min_similarity, "Lowest cosine similarity of a semantic result.", low=-1, high=1
     )
     hybrid_keyword_weight: float = _setting(
-        0.4, "What words count in a hybrid search; meaning counts the rest.", low=0, high=1
+        _TUNING.keyword_weight, "Weight of keywords in a hybrid search; the rest is meaning.", low=0, high=1
     )
-    max_entities: int = _setting(50, "Entities in one call.", low=1)
-    max_observations: int = _setting(100, "Observations per entity in one call.", low=1)
-    max_observation_length: int = _setting(2000, "Characters in one observation.", low=1)
-    max_query_length: int = _setting(500, "Characters in one query.", low=1)
-    max_content_bytes: int = _setting(50_000, "Bytes in one memory.", low=1)
-    trash_days: float = _setting(30.0, "Days during which a change can be undone.", low=0, high=MOST_DAYS)
+    max_entities: int = _setting(_LIMITS.entities, "Entities in one call.", low=1)
+    max_observations: int = _setting(_LIMITS.observations, "Observations per entity in one call.", low=1)
+    max_observation_length: int = _setting(
+        _LIMITS.observation_length, "Characters in one observation.", low=1
+    )
+    max_query_length: int = _setting(_LIMITS.query_length, "Characters in one query.", low=1)
+    max_content_bytes: int = _setting(_LIMITS.content_bytes, "Bytes in one memory.", low=1)
+    trash_days: float = _setting(
+        _days(_TUNING.trash), "Days during which a change can be undone.", low=0, high=MOST_DAYS
+    )
     journal_days: float = _setting(
-        365.0,
-        "Days that it is known who changed what and when; at least those during which it can be undone.",
+        _days(_TUNING.journal),
+        "Days that the history of changes is kept; never fewer than TRASH_DAYS.",
         low=0,
         high=MOST_DAYS,
     )
     search_log_days: float = _setting(
-        90.0, "Days that searches are remembered, for the ranking to learn from.", low=0, high=MOST_DAYS
+        _days(_TUNING.search_log_age),
+        "Days that searches are logged, for the ranking to learn from.",
+        low=0,
+        high=MOST_DAYS,
     )
-    search_log_size: int = _setting(
-        10_000, "How many searches per space are remembered for that; 0 remembers none.", low=0
-    )
-    api_host: str = _setting("127.0.0.1", "The address the HTTP server listens on.")
-    api_port: int = _setting(3333, "The port the HTTP server listens on.", low=0, high=65535)
+    search_log_size: int = _setting(_TUNING.search_log_size, "Searches logged per space; 0 logs none.", low=0)
+    api_host: str = _setting("127.0.0.1", "Address the HTTP server listens on.")
+    api_port: int = _setting(3333, "Port the HTTP server listens on.", low=0, high=65535)
     api_token: str = _setting(
-        "", "A token that HTTP callers must show; needed beyond this machine.", secret=True
+        "", "Token that HTTP clients must send; required to listen beyond this machine.", secret=True
     )
     api_allowed_hosts: str = _setting(
-        "", "Names under which the HTTP server may be called besides this machine's own, separated by commas."
+        "", "Host names the HTTP server answers to besides this machine's own, separated by commas."
     )
     api_allowed_origins: str = _setting(
-        "", "Web pages, as `https://name`, that may call the HTTP server, separated by commas."
+        "", "Web origins, as `https://name`, that may call the HTTP server, separated by commas."
     )
     api_rate_limit: int = _setting(
         -1,
-        "Requests a minute from one caller over HTTP; 0 sets no limit, -1 means 1,200 for callers with a "
-        "token or from other machines, and no limit for others.",
+        "HTTP requests per minute and client; 0 sets no limit, -1 means 1,200 for clients with a token or "
+        "from other machines and no limit for others.",
         low=-1,
     )
     api_body_limit: int = _setting(4_194_304, "Bytes in the body of one HTTP request.", low=1024)
     api_import_limit: int = _setting(268_435_456, "Bytes in one file that is imported over HTTP.", low=1024)
-    reflection_author: str = _setting("sofia", "Who writes a reflection, unless it says.")
-    workers: int = _setting(4, "How many requests are worked on at once.", low=1, high=64)
-    log_level: str = _setting("info", "How much is logged, to standard error.", choices=LOG_LEVELS)
+    reflection_author: str = _setting(
+        _TUNING.author, "Author of a reflection that names none. Default: the client's name."
+    )
+    workers: int = _setting(4, "Requests handled at the same time.", low=1, high=64)
+    log_level: str = _setting("info", "Lowest level that is logged, to standard error.", choices=LOG_LEVELS)
 
     @property
     def url(self) -> str:
-        """The database, with the default filled in."""
+        """The database URL, with the default filled in."""
         return self.database_url or f"sqlite:///{default_database()}"
 
     @property
@@ -167,13 +189,13 @@ def default_file() -> Path:
 
 
 def environment() -> Mapping[str, str]:
-    """The environment of this process; nothing else reads it."""
+    """The environment of this process. No other module reads it."""
     return os.environ
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that somebody gave for a setting, and where."""
+    """A value given for a setting, and where it was given."""
 
     value: Any
     source: str
@@ -181,7 +203,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a setting is now, where that comes from, and what it is for."""
+    """A setting's value, the source of that value, and the help text."""
 
     name: str
     value: Any
@@ -191,7 +213,7 @@ class Setting:
 
     @property
     def shown(self) -> str:
-        """The value, without what is nobody's business."""
+        """The value as text, secrets masked."""
         if self.secret:
             return "•••" if self.value else ""
         return masked(str(self.value))
@@ -206,12 +228,17 @@ def load(
     return _config(_given(flags, environ, file))
 
 
+def of(values: Mapping[str, Any]) -> Config:
+    """Settings from these values and the defaults alone. Raises `Invalid`."""
+    return _config({name: Given(value, "argument") for name, value in values.items()})
+
+
 def explain(
     flags: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     file: Path | None = None,
 ) -> list[Setting]:
-    """Every setting, as `load` would have it."""
+    """Every setting with its source, as `load` would resolve it."""
     given = _given(flags, environ, file)
     config = _config(given)
     return [
@@ -227,16 +254,16 @@ def explain(
 
 
 def masked(url: str) -> str:
-    """An address without its password, wherever in it that stands, and whatever is in it."""
+    """A database URL with its password masked, in the user part or in a parameter."""
     without = re.sub(r"(?<=://)([^/@:]*):.*@", r"\1:•••@", url)
     return re.sub(r"((?:^|[?&\s])(?:ssl)?password\s*=\s*)('[^']*'|[^&\s]*)", r"\1•••", without)
 
 
 def sqlite_path(url: str) -> Path:
-    """`sqlite:///memory.db` is relative to the working folder, `sqlite:////data/memory.db` is not."""
+    """The file of a SQLite URL: `sqlite:///memory.db` is relative, `sqlite:////data/memory.db` absolute."""
     path = url.removeprefix("sqlite://").removeprefix("/")
     if "://" not in url:
-        if "=" in url:  # as libpq also takes it, with a password perhaps
+        if "=" in url:  # libpq's other form, which may hold a password
             raise Invalid("DATABASE_URL must be an address: write postgresql://user:password@host/database")
         raise Invalid(f"DATABASE_URL must be an address, not {url!r}: write sqlite:///{url}")
     if not url.startswith("sqlite://"):
@@ -301,7 +328,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
     return found
 
 
-# Too common as names of other programs' variables to be read without our prefix.
+# Names so common that other programs may use them: read only with our prefix.
 _ONLY_PREFIXED = frozenset({"tools", "space", "workers", "durability", "models_dir"})
 
 
@@ -335,7 +362,7 @@ def _number(
             raise ValueError(value)
     except (TypeError, ValueError, OverflowError):
         raise Invalid(f"{name} must be a {'whole ' if kind is int else ''}number, not {value!r}") from None
-    # Asked this way round, because nothing can be said of a number that is none (nan).
+    # Written with `not`, because every comparison with NaN is false.
     if not ((low is None or number >= low) and (high is None or number <= high)):
         bounds = f"at least {low}" if high is None else f"between {low} and {high}"
         raise Invalid(f"{name} must be {bounds}, not {value}")
@@ -357,7 +384,7 @@ def _check(config: Config) -> None:
     if not config.tool_sets:
         raise Invalid(f"name at least one tool set: {', '.join(TOOL_SETS)}")
     if "anthropic" in config.tool_sets and len(config.tool_sets) > 1:
-        raise Invalid("the anthropic tool set stands alone: its tools share names with the others'")
+        raise Invalid("the anthropic tool set cannot be combined: its tools have the same names as others")
     if config.database_backend == "postgres" and not is_postgres(config.url):
         raise Invalid(
             "DATABASE_BACKEND is postgres: set DATABASE_URL to postgresql://user:password@host/database"

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from mcp_memory import config as settings
 from mcp_memory.config import Config
@@ -31,6 +32,14 @@ def build(config: Config, client: str = "") -> Engine:
             memory_file=memory_file(config),
         )
     )
+
+
+def connect(database_url: str = "", **values: Any) -> Engine:
+    """An engine for use as a library: `with connect("sqlite:///notes.db") as memory`.
+
+    Any setting of docs/settings.md can be given by its name; neither environment nor settings file is read.
+    """
+    return build(settings.of({"database_url": database_url, **values}), "library")
 
 
 def _whole(store: Store) -> Store:

@@ -42,7 +42,7 @@ def test_an_entity_can_be_named_instead_of_numbered(engine: Engine, entity: int)
 
 def test_the_author_has_a_default_and_any_mood_will_do(engine: Engine) -> None:
     kept = engine.reflections.add("global", "All is well.", mood="serenity")
-    assert (kept.author, kept.mood) == ("sofia", "serenity")
+    assert (kept.author, kept.mood) == ("test", "serenity")
 
 
 @pytest.mark.parametrize(

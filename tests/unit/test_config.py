@@ -89,7 +89,7 @@ def test_a_file_that_is_not_toml_is_refused_with_its_name(file: Path, content: b
         ("LOG_LEVEL", "loud", "LOG_LEVEL must be one of debug, info, warning, error, not 'loud'"),
         ("MCP_MEMORY_TOOLS", "graf", "no tool set 'graf': choose from graph, memory, agent, anthropic"),
         ("MCP_MEMORY_TOOLS", ",", "at least one tool set"),
-        ("MCP_MEMORY_TOOLS", "graph,anthropic", "stands alone"),
+        ("MCP_MEMORY_TOOLS", "graph,anthropic", "cannot be combined"),
         ("MCP_MEMORY_SPACE", " ", "SPACE: .*no blank at either end"),
         ("MCP_MEMORY_SPACE", "s" * 101, "1 to 100 characters"),
         ("DATABASE_URL", "memory.db", "write sqlite:///memory.db"),

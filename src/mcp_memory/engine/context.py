@@ -2,10 +2,10 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
@@ -14,50 +14,12 @@ from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
 from mcp_memory.storage.access import Claim
-from mcp_memory.text.topics import DEFAULT_THRESHOLD, THRESHOLDS
+from mcp_memory.tuning import Limits, Tuning
 
 NOTE_PATIENCE = 0.25
 """Seconds that a read waits for other writers, to note that something was used."""
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """How much one call may bring. Beyond them nothing is written."""
-
-    entities: int = 50
-    observations: int = 100
-    observation_length: int = 2000
-    query_length: int = 500
-    content_bytes: int = 50_000
-    name_length: int = 500
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tuning:
-    """The numbers that decide how memories are found and how they fade."""
-
-    half_life: timedelta = timedelta(days=30)
-    prune_threshold: float = 0.05
-    prune_limit: int = 1000
-    consolidation_threshold: float = 0.85
-    consolidation_interval: int = 50
-    search_limit: int = 20
-    min_similarity: float = 0.5
-    keyword_weight: float = 0.4
-    trash: timedelta = timedelta(days=30)
-    journal: timedelta = timedelta(days=365)
-    """How long the journal tells that something happened, beyond the time it can be undone."""
-    search_log_age: timedelta = timedelta(days=90)
-    search_log_size: int = 10_000
-    """Searches kept for learning, per space; 0 keeps none."""
-    split_thresholds: Mapping[str, int] = field(default_factory=lambda: THRESHOLDS)
-    """How many observations an entity of a type may have before it should be split."""
-    split_threshold: int = DEFAULT_THRESHOLD
-    """The same for all other types."""
-    author: str = "sofia"
-    """Who writes a reflection, unless it says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +37,11 @@ class Context:
     """The repeatable request that is being done."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
+
+    @property
+    def author(self) -> str:
+        """Who writes what names no author."""
+        return self.tuning.author or self.caller.client or "unknown"
 
     def record_use(self, entities: Sequence[int]) -> None:
         """Being opened is use."""

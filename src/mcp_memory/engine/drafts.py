@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from mcp_memory.engine.context import Limits, at_most, checked_share, checked_text, storable
+from mcp_memory.engine.context import at_most, checked_share, checked_text, storable
 from mcp_memory.errors import Invalid
 from mcp_memory.model import ASSOCIATION_TYPES, DEFAULT_IMPORTANCE, Filter
+from mcp_memory.tuning import Limits
 
 PLAIN_TYPE = "observation"
 """The type of a memory whose writer named none."""

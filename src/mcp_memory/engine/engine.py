@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
@@ -129,3 +130,9 @@ class Engine:
 
     def close(self) -> None:
         self._context.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine.context import Topic, Tuning
+from mcp_memory.engine.context import Topic
 from mcp_memory.errors import Conflict, Invalid
 from mcp_memory.ranking.limbic import LimbicWeights, Scored, weighed
 from mcp_memory.ranking.metrics import lift_at, ndcg_at, reciprocal_rank
@@ -14,6 +14,7 @@ from mcp_memory.ranking.routing import Strategy, routed
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LogExtent, LoggedResult, LoggedSearch
 from mcp_memory.text.words import folded
+from mcp_memory.tuning import Tuning
 
 GAMMAS = (0.001, 0.005, 0.01, 0.05, 0.1)
 BETAS = (0.1, 0.25, 0.5, 0.75, 1.0)

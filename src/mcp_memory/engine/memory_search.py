@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from mcp_memory.engine.candidates import POOL, MemoryCandidates, gather_memories
-from mcp_memory.engine.context import Tuning
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.memories import entity_names
 from mcp_memory.engine.pipeline import Note, Question, Ranking
@@ -13,6 +12,7 @@ from mcp_memory.model import Filter, Memory
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.tuning import Tuning
 
 TextMode = Literal["keyword", "semantic", "hybrid"]
 

@@ -45,7 +45,7 @@ class Reflections(Topic):
     ) -> Reflection:
         """Keep a reflection. `target` is the number or id of an entity or relation, or an entity's name."""
         checked_text(content, "a reflection", most=LONGEST)
-        author = checked_text(author or self._context.tuning.author, "the author", most=100)
+        author = checked_text(author or self._context.author, "the author", most=100)
         if mood is not None:
             checked_text(mood, "the mood", most=100)
         kind = _target_type(target_type)

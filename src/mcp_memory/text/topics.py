@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from mcp_memory.text.clustering import average_linkage
 from mcp_memory.text.stopwords import FUNCTION_WORDS, WORDS_OF_NOTES
 from mcp_memory.text.words import folded
+from mcp_memory.tuning import SPLIT_THRESHOLD, SPLIT_THRESHOLDS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
-"""How many observations an entity of a type may have; the graph tool set's values."""
-DEFAULT_THRESHOLD = 20
 CUT = 0.5  # cosine distance above which two groups are two topics
 _ANCHORS = 10  # terms that may name a topic when there are no vectors
 _LONGEST_DIVERSITY = 0.5  # what many topics can add to a split score
@@ -29,7 +27,7 @@ _EMPTY_TERMS = FUNCTION_WORDS | WORDS_OF_NOTES
 
 
 def threshold_for(
-    entity_type: str, thresholds: Mapping[str, int] = THRESHOLDS, default: int = DEFAULT_THRESHOLD
+    entity_type: str, thresholds: Mapping[str, int] = SPLIT_THRESHOLDS, default: int = SPLIT_THRESHOLD
 ) -> int:
     """The limit for a type, whatever its case and accents."""
     by_name = {folded(name): limit for name, limit in thresholds.items()}

@@ -1,0 +1,46 @@
+"""The numbers the engine works with, and their defaults. Settings take their defaults from here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
+SPLIT_THRESHOLD = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How much one call may bring. Beyond a limit the call is refused and nothing is written."""
+
+    entities: int = 50
+    observations: int = 100
+    observation_length: int = 2000
+    query_length: int = 500
+    content_bytes: int = 50_000
+    name_length: int = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tuning:
+    """How memories are found, how they fade, and how long the past is kept."""
+
+    half_life: timedelta = timedelta(days=30)
+    prune_threshold: float = 0.05
+    prune_limit: int = 1000
+    consolidation_threshold: float = 0.85
+    consolidation_interval: int = 50
+    search_limit: int = 20
+    min_similarity: float = 0.5
+    keyword_weight: float = 0.4
+    trash: timedelta = timedelta(days=30)
+    journal: timedelta = timedelta(days=365)
+    """How long the journal keeps events after their undo data is gone."""
+    search_log_age: timedelta = timedelta(days=90)
+    search_log_size: int = 10_000
+    """Searches kept for learning, per space; 0 keeps none."""
+    split_thresholds: Mapping[str, int] = field(default_factory=lambda: SPLIT_THRESHOLDS)
+    """Observations an entity of a type may have before it should be split; the graph tool set's values."""
+    split_threshold: int = SPLIT_THRESHOLD
+    """The same for all other types."""
+    author: str = ""
+    """Author of a reflection that names none; empty means the client's name."""
