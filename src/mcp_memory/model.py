@@ -72,6 +72,8 @@ class Caller:
 
     space: str = DEFAULT_SPACE
     client: str = ""
+    project: str = ""
+    """The project that the caller works in: its Git remote, else its folder; empty where there is none."""
 
 
 def client_name(given: str) -> str:
@@ -137,6 +139,10 @@ class Memory:
     forgotten_reason: str | None
     superseded_at: datetime | None
     superseded_by: str | None
+    captured_at: datetime | None = None
+    """Set while it is only captured from a conversation: it fades in days unless it recurs or is used."""
+    project: str | None = None
+    """The project it belongs to; None: it holds everywhere."""
 
     @property
     def last_used_at(self) -> datetime:
@@ -270,6 +276,9 @@ class Filter:
     """Only forgotten memories instead of only living ones."""
     pinned: bool | None = None
     superseded: bool | None = None
+    captured: bool | None = None
+    in_project: str | None = None
+    """Of this project, or of none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,12 @@ def ranked(
 
     def rank(memory: Memory) -> tuple[bool, float, int, int]:
         confidence = effective_confidence(
-            memory.confidence, memory.last_used_at, now, half_life, pinned=memory.pinned_at is not None
+            memory.confidence,
+            memory.last_used_at,
+            now,
+            half_life,
+            pinned=memory.pinned_at is not None,
+            captured=memory.captured_at is not None,
         )
         # To the percent: seconds between two writings say nothing about which is better known.
         return rules.may_be_absorbed(memory), -round(confidence, 2), -partners[memory.seq], memory.seq

@@ -38,6 +38,10 @@ class NewMemory:
     channel: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     entity_names: tuple[str, ...] = ()
+    captured: bool = False
+    """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
+    project: str | None = None
+    """None: the caller's."""
 
     @property
     def weight(self) -> float:

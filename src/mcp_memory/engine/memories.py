@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from mcp_memory.capture.scope import about_a_person
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import feedback
 from mcp_memory.engine.context import Context, Topic, at_most, checked_limit, checked_offset
@@ -278,6 +279,7 @@ class Memories(Topic):
             now,
             self._context.tuning.half_life,
             memory.pinned_at is not None,
+            memory.captured_at is not None,
         )
 
     def _meaning(self, content: str) -> Meaning | ByWordsOnly:
@@ -321,6 +323,8 @@ class Memories(Topic):
             channel=new.channel,
             metadata=new.metadata,
             pinned=new.type == PINNED_TYPE,
+            captured=new.captured,
+            project=self._project(new),
         )
         if isinstance(meaning, Meaning):
             tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)
@@ -328,6 +332,13 @@ class Memories(Topic):
         feedback.cited(tx, [new.content])
         tx.journal.record("memory_created", memory.id, id=memory.id, content=new.content, type=new.type)
         return memory
+
+    def _project(self, new: NewMemory) -> str | None:
+        """What is about a person holds in every project."""
+        if new.project is not None:
+            return new.project or None
+        is_personal = new.type == PINNED_TYPE or about_a_person(new.content)
+        return None if is_personal else self._context.caller.project or None
 
     def _join(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
         """Take over what a second writing of the same content adds to the first."""
@@ -467,6 +478,9 @@ def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _N
 
 def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:
     """What a new writing adds to a memory that says the same: nothing that is known gets lost."""
+    if new.captured:
+        # A rule heard it again: that strengthens what is known, but does not change it.
+        return {}
     wanted = {
         "tags": tuple(dict.fromkeys((*memory.tags, *new.tags))),
         "metadata": {**memory.metadata, **new.metadata},

@@ -113,7 +113,12 @@ class Recall(Topic):
                 memory=memory,
                 score=1 - rank / len(shown),
                 effective_confidence=effective_confidence(
-                    memory.confidence, memory.last_used_at, now, half_life, memory.pinned_at is not None
+                    memory.confidence,
+                    memory.last_used_at,
+                    now,
+                    half_life,
+                    memory.pinned_at is not None,
+                    memory.captured_at is not None,
                 ),
                 entities=names[memory.id],
             )

@@ -5,6 +5,7 @@ from math import exp2, log2
 
 HALF_LIFE = timedelta(days=30)  # the memory tool set's CONFIDENCE_HALF_LIFE_DAYS
 REINFORCEMENT = 0.1  # what being returned adds
+CAPTURED_FADES_FASTER = 10  # a captured memory's half-life is three days where others' is thirty
 PRUNING_THRESHOLD = 0.05  # below this effective confidence a memory may be pruned
 
 
@@ -14,6 +15,7 @@ def effective_confidence(
     now: datetime,
     half_life: timedelta = HALF_LIFE,
     pinned: bool = False,
+    captured: bool = False,
 ) -> float:
     """Confidence × 0.5^(age / half-life), where age counts from the last use, or from creation.
 
@@ -22,7 +24,7 @@ def effective_confidence(
     if pinned:
         return confidence
     age = max(timedelta(0), now - last_used_at)  # clocks of two machines may disagree
-    return confidence * exp2(-(age / half_life))
+    return confidence * exp2(-(age / half_life) * (CAPTURED_FADES_FASTER if captured else 1))
 
 
 def reinforced(confidence: float) -> float:

@@ -66,6 +66,7 @@ TABLES = (
     Table("feedback", ("event_seq", "entity_seq", "sign", "at"), 3),
     Table("setting", ("key", "value")),
     Table("token", ("seq", "name", "digest", "spaces", "rights", "created_at")),
+    Table("session", ("space_id", "id", "client", "project", "state", "started_at", "seen_at"), 2),
     Table("answered", ("space_id", "key", "request", "status", "body", "at"), 2),
 )  # fmt: skip
 """All that is copied, each after what it refers to. Words are made again from the rows."""

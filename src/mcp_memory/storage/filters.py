@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from mcp_memory.model import Filter
+from mcp_memory.ranking.decay import CAPTURED_FADES_FASTER
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.scope import in_list
 
 EFFECTIVE_CONFIDENCE = (
     "CASE WHEN o.pinned_at IS NOT NULL THEN o.confidence"
-    " ELSE o.confidence * power(0.5, (:now_epoch - o.used_epoch) / :half_life_seconds) END"
+    " ELSE o.confidence * power(0.5, (:now_epoch - o.used_epoch) / :half_life_seconds"
+    f" * CASE WHEN o.captured_at IS NULL THEN 1 ELSE {CAPTURED_FADES_FASTER} END) END"
 )
 """Decay at read time: the same function as `ranking.decay.effective_confidence`, where the rows are."""
 
@@ -22,6 +24,7 @@ def decay_params(now: datetime, half_life: timedelta) -> dict[str, float]:
 _COMPARISONS = {
     "source": "o.source = :source",
     "channel": "o.channel = :channel",
+    "in_project": "(o.project IS NULL OR o.project = :in_project)",
     "after": "o.created_at > :after",
     "before": "o.created_at < :before",
     "entity_seq": "o.seq IN (SELECT em.memory_seq FROM entity_memory em WHERE em.entity_seq = :entity_seq)",
@@ -50,7 +53,8 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
 
 
 def _marks(filter: Filter) -> Iterator[str]:
-    for column, wanted in (("pinned_at", filter.pinned), ("superseded_at", filter.superseded)):
+    marks = {"pinned_at": filter.pinned, "superseded_at": filter.superseded, "captured_at": filter.captured}
+    for column, wanted in marks.items():
         if wanted is not None:
             yield f"o.{column} IS {'NOT ' if wanted else ''}NULL"
 

@@ -178,6 +178,8 @@ class Memories:
         metadata: Mapping[str, Any] | None = None,
         pinned: bool = False,
         flagged: bool = False,
+        captured: bool = False,
+        project: str | None = None,
     ) -> Memory:
         at = self._scope.at
         row = {
@@ -185,6 +187,7 @@ class Memories:
             "confidence": confidence, "importance": importance, "source": source, "context": context,
             "channel": channel, "metadata": dict(metadata or {}), "origin": origin,
             "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
+            "captured_at": at if captured else None, "project": project,
         }  # fmt: skip
         [memory] = self._add_all([row])
         return memory

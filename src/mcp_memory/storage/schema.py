@@ -8,7 +8,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "seq", "space_id", "id", "content", "content_hash", "type", "kind", "tags", "confidence",
         "importance", "source", "context", "channel", "metadata", "origin", "pinned_at", "created_at",
         "updated_at", "accessed_at", "access_count", "version", "flagged_at", "forgotten_at",
-        "forgotten_reason", "superseded_at", "superseded_by",
+        "forgotten_reason", "superseded_at", "superseded_by", "captured_at", "project",
     ),
     "memory_version": (
         "seq", "space_id", "memory_seq", "number", "content", "state", "reason", "created_at",

@@ -26,6 +26,7 @@ from mcp_memory.storage.relations import Relations
 from mcp_memory.storage.rows import Rows
 from mcp_memory.storage.scope import Scope
 from mcp_memory.storage.search_log import SearchLog
+from mcp_memory.storage.sessions import Sessions
 from mcp_memory.storage.settings import Settings
 from mcp_memory.storage.undo import Undo
 from mcp_memory.storage.usage import Usage
@@ -92,6 +93,10 @@ class Transaction:
     @cached_property
     def search_log(self) -> SearchLog:
         return SearchLog(self.scope, self._client)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self.scope)
 
     @cached_property
     def indexes(self) -> Indexes:

@@ -1,0 +1,17 @@
+-- Memories that rules took from conversations: they fade in days unless they prove useful.
+ALTER TABLE memory ADD COLUMN captured_at TIMESTAMPTZ;
+-- Where a memory holds: a project's remote or folder; NULL is everywhere.
+ALTER TABLE memory ADD COLUMN project TEXT;
+CREATE INDEX memory_captured ON memory (space_id, captured_at) WHERE captured_at IS NOT NULL;
+
+-- How far the transcript of a client's session was read, and what was injected into it.
+CREATE TABLE session (
+    space_id   INTEGER     NOT NULL REFERENCES space (seq),
+    id         TEXT        NOT NULL,
+    client     TEXT        NOT NULL,
+    project    TEXT        NOT NULL,
+    state      JSONB       NOT NULL,
+    started_at TIMESTAMPTZ NOT NULL,
+    seen_at    TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (space_id, id)
+);

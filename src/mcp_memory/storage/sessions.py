@@ -1,0 +1,50 @@
+"""Acts on the sessions of assistants: how far each was read, what it was told. Not journaled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mcp_memory.storage.scope import Scope
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """One conversation of a client, as far as it is known here."""
+
+    id: str
+    client: str
+    project: str
+    state: Mapping[str, Any] = field(default_factory=dict)
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+
+
+class Sessions:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def find(self, id: str) -> Session | None:
+        row = self._scope.first("session_by_id", id=id)
+        return Session(**{name: row[name] for name in Session.__slots__}) if row else None
+
+    def put(self, session: Session) -> None:
+        """Keep the session as it is now; the first time, it begins."""
+        self._scope.change(
+            "put_session",
+            id=session.id,
+            client=session.client,
+            project=session.project,
+            state=dict(session.state),
+            at=self._scope.at,
+        )
+
+    def last_seen(self) -> dict[str, datetime]:
+        """By client, when it last called."""
+        return {row["client"]: row["seen_at"] for row in self._scope.run("last_seen_clients")}
+
+    def drop(self, before: datetime) -> None:
+        """Let go of sessions that nobody has heard of since."""
+        self._scope.change("drop_sessions", before=before)
