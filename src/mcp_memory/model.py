@@ -149,6 +149,19 @@ class Memory:
         """When decay starts to count."""
         return self.accessed_at or self.created_at
 
+    @property
+    def pinned(self) -> bool:
+        return self.pinned_at is not None
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it looks like another one."""
+        return self.flagged_at is not None
+
+    @property
+    def superseded(self) -> bool:
+        return self.superseded_at is not None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryVersion:

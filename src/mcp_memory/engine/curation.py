@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.indexing import Indexing, stored_vectors
-from mcp_memory.engine.splitting import Analysis, Splitting
+from mcp_memory.engine.splitting import Analysis, Overgrown, Splitting
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity
 from mcp_memory.storage.curation import Flagged, Stale
-from mcp_memory.text.containment import Pair, clusters, duplicate_pairs
+from mcp_memory.text.containment import Match, Pair, clusters, duplicate_pairs
 
 SELDOM = 2
 """An entity that was used more often than this is not called stale."""
@@ -34,6 +35,28 @@ class Duplicates:
     pairs: tuple[Pair, ...]
     clusters: tuple[tuple[int, ...], ...]
 
+    @property
+    def matches(self) -> list[TextMatch]:
+        """The pairs with their texts."""
+        return [TextMatch(self.texts[pair.a], self.texts[pair.b], pair.match) for pair in self.pairs]
+
+    @property
+    def groups(self) -> list[list[str]]:
+        """The clusters with their texts."""
+        return [[self.texts[place] for place in cluster] for cluster in self.clusters]
+
+
+class TextMatch(NamedTuple):
+    a: str
+    b: str
+    match: Match
+
+
+class UnusedEntity(NamedTuple):
+    entity: Stale
+    days_since: int
+    observation_count: int
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -42,11 +65,9 @@ class Report:
     split_candidates: tuple[Analysis, ...]
     flagged: tuple[Flagged, ...]
     flagged_count: int
-    stale: tuple[tuple[Stale, int, int], ...]
-    """With the days since it was last looked at, and how many observations it has."""
+    stale: tuple[UnusedEntity, ...]
     stale_count: int
-    large: tuple[tuple[Entity, int], ...]
-    """Entities above the size of their type, observations that were superseded included, with that size."""
+    large: tuple[Overgrown, ...]
 
 
 class Curation(Topic):
@@ -87,7 +108,9 @@ class Curation(Topic):
                 split_candidates=tuple(candidates),
                 flagged=tuple(tx.curation.flagged(MOST_FLAGGED)),
                 flagged_count=tx.curation.count_flagged(),
-                stale=tuple((item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in shown),
+                stale=tuple(
+                    UnusedEntity(item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in shown
+                ),
                 stale_count=len(unseen),
                 large=tuple(splitting.overgrown(tx)),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_memory.engine.context import Topic, at_most, checked_text
 from mcp_memory.engine.indexing import Indexing, stored_vectors
@@ -42,20 +42,30 @@ class Split:
     observations: tuple[str, ...]
 
 
+class Overgrown(NamedTuple):
+    entity: Entity
+    observation_count: int
+    """With those that were superseded."""
+
+
+class PlannedRelation(NamedTuple):
+    source: str
+    target: str
+    type: str
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     analysis: Analysis
     splits: tuple[Split, ...]
 
     @property
-    def relations(self) -> list[tuple[str, str, str]]:
-        """(from, to, type) of every relation the split would make."""
+    def relations(self) -> list[PlannedRelation]:
+        """Every relation that the split would make."""
         parent = self.analysis.entity.name
-        return [
-            relation
-            for split in self.splits
-            for relation in ((parent, split.name, CONTAINS), (split.name, parent, PART_OF))
-        ]
+        down = [PlannedRelation(parent, split.name, CONTAINS) for split in self.splits]
+        up = [PlannedRelation(split.name, parent, PART_OF) for split in self.splits]
+        return [relation for both in zip(down, up, strict=True) for relation in both]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +109,13 @@ class Splitting(Topic):
             found = [self._analysis(node, stored_vectors(tx, node)) for node in full]
         return sorted(found, key=lambda analysis: -analysis.split_score)
 
-    def overgrown(self, tx: Transaction) -> list[tuple[Entity, int]]:
-        """Entities with more observations than their type allows, and how many those are."""
+    def overgrown(self, tx: Transaction) -> list[Overgrown]:
+        """Entities with more observations than their type allows."""
         tuning = self._context.tuning
         counts = tx.curation.above(min([*tuning.split_thresholds.values(), tuning.split_threshold]))
         entities = tx.entities.fetch(counts)
         return [
-            (entities[seq], count)
+            Overgrown(entities[seq], count)
             for seq, count in counts.items()
             if seq in entities and needs_split(count, self._threshold(entities[seq]))
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,29 +10,10 @@ from pydantic import Field
 
 from mcp_memory.engine.analytics import MOST_BINS, MOST_PERIODS, MOST_TAGS, Period
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.shapes.analytics import Overview
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix="/api/analytics", tags=["analytics"], responses=ANYWHERE)
-
-
-class Overview(Shape):
-    """Living memories, entities and active relations; confidence is effective, at this moment."""
-
-    total_memories: int
-    total_entities: int
-    total_relations: int
-    memories_by_type: dict[str, int]
-    average_confidence: float
-    oldest_memory: datetime | None
-    newest_memory: datetime | None
-    low_confidence_count: int
-    pinned_memories: int
-    superseded_memories: int
-    forgotten_memories: int
-    total_tags: int
-    total_associations: int
-    total_reflections: int
-    pending_vectors: int
 
 
 class GrownBy(Shape):
@@ -77,10 +58,7 @@ class Histogram(Shape):
 @router.get("/overview")
 def read_overview(engine: Acting) -> Overview:
     """Count what there is."""
-    found = engine.analytics.overview()
-    stats = {name: getattr(found.stats, name) for name in found.stats.__slots__}
-    counts = {name: getattr(found, name) for name in found.__slots__ if name != "stats"}
-    return Overview(**stats, **counts)
+    return Overview.of(engine.analytics.overview())
 
 
 @router.get("/growth")
@@ -90,10 +68,7 @@ def count_growth(
     limit: Annotated[int, Query(ge=1, le=MOST_PERIODS, description="How many periods.")] = 30,
 ) -> Growth:
     """Count memories by day, week (from Monday) or month. The oldest period first; none is left out."""
-    return Growth(
-        period=period,
-        items=[GrownBy.model_validate(one) for one in engine.analytics.growth(period, limit)],
-    )
+    return Growth.of(period=period, items=engine.analytics.growth(period, limit))
 
 
 @router.get("/types")
@@ -113,4 +88,4 @@ def count_tags(engine: Acting, limit: Annotated[int, Query(ge=1, le=MOST_TAGS)] 
 @router.get("/confidence")
 def count_confidence(engine: Acting, bins: Annotated[int, Query(ge=1, le=MOST_BINS)] = 10) -> Histogram:
     """Count memories by effective confidence."""
-    return Histogram(items=[Bin.model_validate(one) for one in engine.analytics.confidence(bins)])
+    return Histogram.of(items=engine.analytics.confidence(bins))

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
+from pydantic import Field
 
 from mcp_memory.engine import history
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.shapes import Done, Id, Shape
+from mcp_memory.server.shapes.changes import Change
+from mcp_memory.server.shapes.shape import Id, Shape
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], responses=ANYWHERE)
 
 LARGEST = 2**62
-
-
-class Change(Shape):
-    change_id: str
-    summary: str
-    at: datetime
-    client: str
-    undoable: bool
-    undone: bool
-
-    @classmethod
-    def of(cls, change: history.Change) -> Change:
-        return cls(
-            change_id=change.act,
-            summary=change.summary,
-            at=change.at,
-            client=change.client,
-            undoable=change.undoable,
-            undone=change.undone,
-        )
 
 
 class Changes(Shape):
@@ -43,10 +24,14 @@ class Changes(Shape):
     next: str | None
 
 
-class Undone(Done):
+class Undone(Shape):
     """Undoing `change_id` is a redo."""
 
-    undone: str
+    by_act: Id | None = Field(
+        serialization_alias="change_id",
+        description="`POST /api/changes/{change_id}/undo` takes it back; null when nothing changed.",
+    )
+    act: str = Field(serialization_alias="undone")
     summary: str
     restored: list[Id]
 
@@ -60,20 +45,16 @@ def list_changes(
     """List what was changed, the newest first."""
     found = engine.history.recent(limit, before)
     more = f"{router.prefix}?limit={limit}&before={found[-1].cursor}" if len(found) == limit else None
-    return Changes(items=[Change.of(change) for change in found], next=more)
+    return Changes.of(items=found, next=more)
 
 
 @router.post("/undo", responses=documented(404, 409))
 def undo_last_change(engine: Acting) -> Undone:
     """Take back the newest change in the space that is not an undo itself."""
-    return _undone(engine.history.undo_last())
+    return Undone.of(engine.history.undo_last())
 
 
 @router.post("/{change_id:uuid}/undo", responses=documented(404, 409))
 def undo_change(change_id: Annotated[UUID, Path()], engine: Acting) -> Undone:
     """Make everything that a change touched what it was before it. All of it, or nothing."""
-    return _undone(engine.history.undo(str(change_id)))
-
-
-def _undone(done: history.Undone) -> Undone:
-    return Undone(undone=done.act, summary=done.summary, change_id=done.by_act, restored=list(done.restored))
+    return Undone.of(engine.history.undo(str(change_id)))

@@ -21,7 +21,7 @@ from mcp_memory.errors import Stale
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.principal import principal_of
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.shapes.shape import Shape
 
 PAGE = 50
 MOST_PER_PAGE = 200

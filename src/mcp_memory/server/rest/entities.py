@@ -12,7 +12,7 @@ from starlette.requests import Request
 from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.graph_walk import MOST_DEPTH, WalkedNode
+from mcp_memory.engine.graph_walk import MOST_DEPTH
 from mcp_memory.errors import NotFound, Stale
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
@@ -26,9 +26,11 @@ from mcp_memory.server.rest.dependencies import (
     Paging,
     expected_version,
 )
-from mcp_memory.server.rest.memories import Consolidation
-from mcp_memory.server.rest.shapes import Entity, Memory, MemoryPage, Page, Relation, Shape, Share, Text
-from mcp_memory.server.rest.shapes import Id as ShownId
+from mcp_memory.server.rest.fields import Body, MemoryPage, Page, Text
+from mcp_memory.server.rest.memories import Order
+from mcp_memory.server.shapes.entities import Entity, GraphNode, Observation, Relation
+from mcp_memory.server.shapes.shape import Id as ShownId
+from mcp_memory.server.shapes.shape import Record, Shape, Share
 
 PATH = "/api/entities"
 router = APIRouter(prefix=PATH, tags=["entities"], responses=ANYWHERE)
@@ -36,43 +38,24 @@ router = APIRouter(prefix=PATH, tags=["entities"], responses=ANYWHERE)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class EntityToHave(Shape):
+class EntityToHave(Body):
     """An entity that is to be there. One of this name and type is filled in with what is given."""
 
     name: Text
-    entity_type: Text
+    type: Text = Field(validation_alias="entity_type")
     description: str | None = None
     metadata: dict[str, Any] = {}
-    observations: list[Text] = []
+    observations: tuple[Text, ...] = ()
 
 
-class EntityChanges(Shape):
+class EntityChanges(Body):
     """What an entity is to be instead. What is not given stays as it is."""
 
     name: Text = ""
-    entity_type: Text = ""
+    type: Text = Field("", validation_alias="entity_type")
     description: str | None = None
     metadata: dict[str, Any] = {}
     status: Text = ""
-
-    def given(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        if "entity_type" in given:
-            given["type"] = given.pop("entity_type")
-        return given
-
-
-class Observation(Shape):
-    """A memory that tells something of an entity."""
-
-    id: ShownId
-    content: str
-    kind: str
-    created_at: datetime
-
-    @classmethod
-    def of(cls, memory: model.Memory) -> Observation:
-        return cls(id=memory.id, content=memory.content, kind=memory.kind, created_at=memory.created_at)
 
 
 class EntityInFull(Entity):
@@ -85,7 +68,7 @@ class ListedEntity(Entity):
 
 
 class EntityPage(Page):
-    items: list[ListedEntity]
+    entities: list[ListedEntity] = Field(serialization_alias="items")
 
 
 class WhichEntities(Paging):
@@ -96,33 +79,14 @@ class WhichEntities(Paging):
 
 class FoundEntity(Entity):
     observations: list[Observation]
-    score: float
-    explanation: dict[str, Any] | None
+    limbic_score: float = Field(serialization_alias="score")
+    explanation: Record | None
 
 
 class FoundEntities(Shape):
     mode: str = Field(description="How it was searched; says so when meaning could not be used.")
     routing_strategy: str
-    items: list[FoundEntity]
-
-
-class Mentioned(Shape):
-    """A memory in a graph."""
-
-    id: ShownId
-    content: str
-    memory_type: str
-
-
-class GraphNode(Entity):
-    depth: int = Field(description="How many relations away it is.")
-    memory_count: int
-    memories: list[Mentioned]
-
-    @classmethod
-    def at(cls, node: WalkedNode) -> GraphNode:
-        memories = [Mentioned(id=one.id, content=one.content, memory_type=one.type) for one in node.memories]
-        return cls.of(node.entity, depth=node.depth, memory_count=node.memory_count, memories=memories)
+    hits: list[FoundEntity] = Field(serialization_alias="items")
 
 
 class EntityGraph(Shape):
@@ -145,16 +109,7 @@ def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
     """Have an entity there, merged with what was known of it."""
 
     def create(engine: Engine) -> Made:
-        made = engine.graph.create_entity(
-            NewEntity(
-                name=new.name,
-                type=new.entity_type,
-                description=new.description,
-                metadata=new.metadata,
-                observations=tuple(new.observations),
-                same_type=True,
-            )
-        )
+        made = engine.graph.create_entity(NewEntity(**new.fields(), same_type=True))
         graph = engine.graph.get(made.node.entity.id, record=False)
         entity = made.node.entity
         return Made(_in_full(graph), f"{PATH}/{entity.id}", made.new, _etag(entity))
@@ -172,8 +127,7 @@ def list_entities(which: Annotated[WhichEntities, Query()], request: Request, en
         limit=which.limit,
         offset=which.offset,
     )
-    items = [ListedEntity.of(one.entity, observation_count=one.observation_count) for one in found.entities]
-    return EntityPage(items=items, total=found.total, next=which.next(request, found.total))
+    return EntityPage.of(found, next=which.next(request, found.total))
 
 
 @router.get("/search")
@@ -185,16 +139,7 @@ def search_entities(
 ) -> FoundEntities:
     """Find entities by meaning, words and how they have been used. Best first."""
     answer = engine.entities.search(q, limit, explain=explain)
-    items = [
-        FoundEntity.of(
-            hit.node.entity,
-            observations=[Observation.of(memory) for memory in hit.node.observations],
-            score=hit.limbic_score,
-            explanation=_plain(hit.explanation),
-        )
-        for hit in answer.hits
-    ]
-    return FoundEntities(mode=answer.mode, routing_strategy=answer.routing_strategy, items=items)
+    return FoundEntities.of(answer)
 
 
 @router.get("/{id:uuid}", responses=documented(404))
@@ -247,16 +192,11 @@ def get_entity_graph(
     found = engine.walk.entity_graph(
         str(id), depth=depth, min_strength=min_strength, include_memories=include_memories
     )
-    return EntityGraph(
-        center=found.center.id,
-        nodes=[GraphNode.at(node) for node in found.nodes],
-        edges=[Relation.of(edge) for edge in found.edges],
-        truncated=found.truncated,
-    )
+    return EntityGraph.of(found, center=found.center.id)
 
 
 class MemoriesOfEntity(Paging):
-    order: Consolidation = "recent"
+    order: Order = "recent"
 
 
 @router.get("/{id:uuid}/memories", responses=documented(404))
@@ -267,23 +207,13 @@ def list_entity_memories(
     found = engine.memories.find(
         model.Filter(), about=str(id), order=which.order, limit=which.limit, offset=which.offset
     )
-    items = [Memory.of(one) for one in engine.memories.describe(found.memories)]
-    return MemoryPage(items=items, total=found.total, next=which.next(request, found.total))
+    items = engine.memories.describe(found.memories)
+    return MemoryPage.of(found, items=items, next=which.next(request, found.total))
 
 
 def _in_full(graph: model.Graph) -> EntityInFull:
     [node] = graph.nodes
-    return EntityInFull.of(
-        node.entity,
-        observations=[Observation.of(memory) for memory in node.observations],
-        relations=[Relation.of(relation) for relation in graph.relations],
-    )
-
-
-def _plain(explanation: object | None) -> dict[str, Any] | None:
-    if explanation is None:
-        return None
-    return {name: getattr(explanation, name) for name in type(explanation).__slots__}  # type: ignore[attr-defined]
+    return EntityInFull.of(node, relations=graph.relations)
 
 
 def _etag(entity: model.Entity) -> str:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from mcp_memory.engine import splitting
-from mcp_memory.engine.curation import Duplicates
-from mcp_memory.model import GENERIC_KIND, Node
+from mcp_memory.model import GENERIC_KIND
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting, Id
-from mcp_memory.server.rest.entities import PATH, Observation
-from mcp_memory.server.rest.shapes import Id as ShownId
-from mcp_memory.server.rest.shapes import Shape, Share, Text
+from mcp_memory.server.rest.entities import PATH
+from mcp_memory.server.rest.fields import Body, Text
+from mcp_memory.server.shapes.curation import (
+    Analysis,
+    FlaggedObservation,
+    LargeEntity,
+    Pair,
+    SplitDone,
+    StaleEntity,
+)
+from mcp_memory.server.shapes.entities import Entity, Observation, Relation
+from mcp_memory.server.shapes.shape import Shape, Share, drawn
 
 router = APIRouter(prefix=PATH, tags=["entities"], responses={**ANYWHERE, **documented(404)})
 report_router = APIRouter(prefix="/api/report", tags=["maintenance"], responses=ANYWHERE)
 
 
-class NewObservations(Shape):
+class NewObservations(Body):
     observations: list[Text] = Field(min_length=1)
     kind: Text = GENERIC_KIND
     supersedes: str | None = Field(
@@ -29,64 +36,28 @@ class NewObservations(Shape):
     )
 
 
-class UnwantedObservations(Shape):
+class UnwantedObservations(Body):
     observations: list[str] = Field(min_length=1, description="To the letter.")
 
 
+@drawn(Entity, only="id name")
 class Observations(Shape):
     """What is observed about an entity now."""
 
-    id: ShownId
-    name: str
     observations: list[Observation]
 
-    @classmethod
-    def of(cls, node: Node) -> Observations:
-        return cls(
-            id=node.entity.id,
-            name=node.entity.name,
-            observations=[Observation.of(memory) for memory in node.observations],
-        )
 
-
-class Analysis(Shape):
-    """How full an entity is, and which topics its observations fall into."""
-
-    id: ShownId
-    name: str
-    entity_type: str
-    observation_count: int
-    threshold: int
-    needs_split: bool
-    split_score: float
-    topics: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, analysis: splitting.Analysis) -> Analysis:
-        return cls(
-            id=analysis.entity.id,
-            name=analysis.entity.name,
-            entity_type=analysis.entity.type,
-            observation_count=analysis.observation_count,
-            threshold=analysis.threshold,
-            needs_split=analysis.needs_split,
-            split_score=analysis.split_score,
-            topics=analysis.topics,
-        )
-
-
-class Split(Shape):
+class Split(Body):
     """A new entity, and the observations that are to be about it instead."""
 
     name: Text
-    entity_type: Text
-    observations: list[Text] = Field(min_length=1)
+    type: Text = Field(alias="entity_type")
+    observations: tuple[Text, ...] = Field(min_length=1)
 
 
+@drawn(Relation, only="source target type")
 class SplitRelation(Shape):
-    source: str
-    target: str
-    relation_type: str
+    pass
 
 
 class Proposal(Shape):
@@ -95,66 +66,17 @@ class Proposal(Shape):
     relations: list[SplitRelation]
 
 
-class Splits(Shape):
+class Splits(Body):
     splits: list[Split] = Field(min_length=1)
     parent: str | None = Field(None, description="What the new entities become parts of; else the original.")
 
 
-class SplitDone(Shape):
-    new_entities: list[str]
-    moved_observations: int
-    relations_created: int
-    original_observations_remaining: int
-
-
-class Pair(Shape):
-    a: str
-    b: str
-    similarity: float
-    match_type: Literal["cosine", "containment"]
-
-
-class Alike(Shape):
+class DuplicateObservations(Shape):
     """Observations that look alike, and which hang together."""
 
     mode: str
-    pairs: list[Pair]
-    clusters: list[list[str]]
-
-    @classmethod
-    def of(cls, found: Duplicates) -> Alike:
-        return cls(
-            mode=found.mode,
-            pairs=[
-                Pair(
-                    a=found.texts[pair.a],
-                    b=found.texts[pair.b],
-                    similarity=pair.match.similarity_score,
-                    match_type=pair.match.match_type,
-                )
-                for pair in found.pairs
-            ],
-            clusters=[[found.texts[place] for place in cluster] for cluster in found.clusters],
-        )
-
-
-class FlaggedObservation(Shape):
-    entity: str
-    observation: str
-
-
-class StaleEntity(Shape):
-    entity: str
-    last_access_at: datetime
-    days_since: int
-    access_count: int
-    observation_count: int
-
-
-class LargeEntity(Shape):
-    entity: str
-    entity_type: str
-    observation_count: int = Field(description="With those that were superseded.")
+    matches: list[Pair] = Field(serialization_alias="pairs")
+    groups: list[list[str]] = Field(serialization_alias="clusters")
 
 
 class Report(Shape):
@@ -188,33 +110,15 @@ def propose_split(id: Id, engine: Acting) -> Proposal:
     """Analyse how full an entity is, and propose how to divide it if it is too full."""
     proposal = engine.splitting.propose(str(id))
     if proposal is None:
-        return Proposal(analysis=Analysis.of(engine.splitting.analyse(str(id))), splits=[], relations=[])
-    return Proposal(
-        analysis=Analysis.of(proposal.analysis),
-        splits=[
-            Split(name=split.name, entity_type=split.type, observations=list(split.observations))
-            for split in proposal.splits
-        ],
-        relations=[
-            SplitRelation(source=source, target=target, relation_type=type)
-            for source, target, type in proposal.relations
-        ],
-    )
+        return Proposal.of(analysis=engine.splitting.analyse(str(id)), splits=(), relations=())
+    return Proposal.of(proposal)
 
 
 @router.post("/{id:uuid}/split")
 def split_entity(id: Id, wanted: Splits, engine: Acting) -> SplitDone:
     """Move observations to new entities that are related to the original. All of it, or nothing."""
-    splits = [
-        splitting.Split(split.name, split.entity_type, tuple(split.observations)) for split in wanted.splits
-    ]
-    done = engine.splitting.execute(str(id), splits, wanted.parent)
-    return SplitDone(
-        new_entities=list(done.new_entities),
-        moved_observations=done.moved_observations,
-        relations_created=done.relations_created,
-        original_observations_remaining=done.original_observations_remaining,
-    )
+    splits = [splitting.Split(**split.fields()) for split in wanted.splits]
+    return SplitDone.of(engine.splitting.execute(str(id), splits, wanted.parent))
 
 
 @router.get("/{id:uuid}/duplicates")
@@ -223,9 +127,9 @@ def find_duplicates(
     engine: Acting,
     threshold: Annotated[Share, Query(description="The least cosine of a pair.")] = 0.85,
     containment_threshold: Annotated[Share, Query(description="Of words that one has of the other.")] = 0.7,
-) -> Alike:
+) -> DuplicateObservations:
     """Find observations of an entity that say the same again. Changes nothing."""
-    return Alike.of(
+    return DuplicateObservations.of(
         engine.curation.duplicates(str(id), threshold=threshold, containment_threshold=containment_threshold)
     )
 
@@ -236,26 +140,4 @@ def read_report(
     stale_days: Annotated[float, Query(ge=0, le=36_500, description="Unused for so many days.")] = 90,
 ) -> Report:
     """Look for what makes the graph hard to use: overgrown, flagged and forgotten entities."""
-    found = engine.curation.report(stale_days)
-    return Report(
-        entity_count=found.entity_count,
-        observation_count=found.observation_count,
-        split_candidates=[Analysis.of(one) for one in found.split_candidates],
-        flagged_count=found.flagged_count,
-        flagged=[FlaggedObservation(entity=one.entity, observation=one.content) for one in found.flagged],
-        stale_count=found.stale_count,
-        stale=[
-            StaleEntity(
-                entity=stale.name,
-                last_access_at=stale.last_at,
-                days_since=days,
-                access_count=stale.access_count,
-                observation_count=observation_count,
-            )
-            for stale, days, observation_count in found.stale
-        ],
-        large=[
-            LargeEntity(entity=entity.name, entity_type=entity.type, observation_count=count)
-            for entity, count in found.large
-        ],
-    )
+    return Report.of(engine.curation.report(stale_days))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -11,8 +12,8 @@ from starlette.requests import Request
 
 from mcp_memory import model
 from mcp_memory.engine import Engine
-from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.memories import Described, Stored
+from mcp_memory.engine.drafts import PLAIN_TYPE, NewMemory
+from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
@@ -27,50 +28,26 @@ from mcp_memory.server.rest.dependencies import (
     Paging,
 )
 from mcp_memory.server.rest.dependencies import expected_version as version_in
-from mcp_memory.server.rest.shapes import Done, Flag, Memory, MemoryPage, Moment, Page, Shape, Share, Text
-from mcp_memory.server.rest.shapes import Id as ShownId
+from mcp_memory.server.rest.fields import Body, Flag, MemoryPage, Moment, Page, Text
+from mcp_memory.server.shapes.changes import Done
+from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
+from mcp_memory.server.shapes.shape import Id as ShownId
+from mcp_memory.server.shapes.shape import Share
 
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
 
-Consolidation = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
+_FILTERS = {field.name for field in fields(model.Filter)}
+
+Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 
 
-class MemoryToKeep(Shape):
-    """Something to be remembered."""
-
-    content: Text
-    memory_type: Text = "observation"
-    tags: list[Text] = []
-    confidence: Share = 1.0
-    importance: Share | None = Field(None, description="What is not given follows from the type.")
-    source: str | None = None
-    context: str | None = None
-    channel: str | None = None
-    metadata: dict[str, Any] = {}
-    entity_names: list[Text] = Field([], description="What it is about; entities that are new are made.")
-
-    def draft(self) -> NewMemory:
-        return NewMemory(
-            content=self.content,
-            type=self.memory_type,
-            tags=tuple(self.tags),
-            confidence=self.confidence,
-            importance=self.importance,
-            source=self.source,
-            context=self.context,
-            channel=self.channel,
-            metadata=self.metadata,
-            entity_names=tuple(self.entity_names),
-        )
-
-
-class MemoryChanges(Shape):
+class MemoryChanges(Body):
     """What a memory is to say instead. What is not given stays as it is."""
 
     content: Text = ""
-    memory_type: Text = ""
-    tags: list[Text] = []
+    type: Text = Field("", validation_alias="memory_type")
+    tags: tuple[Text, ...] = ()
     confidence: Share = 1.0
     importance: Share = 0.5
     source: str | None = None
@@ -78,42 +55,21 @@ class MemoryChanges(Shape):
     channel: str | None = None
     metadata: dict[str, Any] = {}
 
-    def given(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        if "memory_type" in given:
-            given["type"] = given.pop("memory_type")
-        if "tags" in given:
-            given["tags"] = tuple(given["tags"])
-        return given
 
+class MemoryToKeep(MemoryChanges):
+    """Something to be remembered."""
 
-class Alike(Shape):
-    """A memory that is close to a new one without being the same; they have been linked."""
-
-    id: ShownId
-    content: str
-    similarity: float
-    difference: str
-
-
-class KeptMemory(Memory):
-    """The memory as it is kept now."""
-
-    outcome: Literal["created", "equal", "merged"] = Field(
-        description="`equal`: there was one with this content; `merged`: one that says the same took it in."
+    content: Text
+    type: Text = Field(PLAIN_TYPE, validation_alias="memory_type")
+    importance: Share | None = Field(None, description="What is not given follows from the type.")  # type: ignore[assignment]
+    entity_names: tuple[Text, ...] = Field(
+        (), description="What it is about; entities that are new are made."
     )
-    compared: str = Field(description="How it was compared with the others.")
-    similar: list[Alike]
-
-
-class FoundMemory(Memory):
-    score: Share
-    explanation: dict[str, Any] | None = Field(description="Where it came from, when asked for.")
 
 
 class FoundMemories(Page):
     mode: str = Field(description="How it was searched; says so when meaning could not be used.")
-    items: list[FoundMemory]
+    hits: list[FoundMemory] = Field(serialization_alias="items")
 
 
 class Which(Paging):
@@ -135,24 +91,12 @@ class Which(Paging):
     def about(self) -> str | None:
         return str(self.entity_id) if self.entity_id else None
 
-    def filter(self, **more: Any) -> model.Filter:
-        return model.Filter(
-            types=tuple(self.types),
-            tags=tuple(self.tags),
-            min_confidence=self.min_confidence,
-            below_confidence=self.below_confidence,
-            after=self.after,
-            before=self.before,
-            source=self.source,
-            channel=self.channel,
-            pinned=self.pinned,
-            superseded=self.superseded,
-            **more,
-        )
+    def filter(self) -> model.Filter:
+        return model.Filter(**{name: value for name, value in self if name in _FILTERS})
 
 
 class Listing(Which):
-    order: Consolidation = "recent"
+    order: Order = "recent"
     forgotten: bool = Field(False, description="Only forgotten memories instead of only living ones.")
 
 
@@ -165,7 +109,7 @@ class Search(Which):
     explain: bool = False
 
 
-class Doomed(Shape):
+class Doomed(Body):
     """Which memories to delete: those that meet every condition given."""
 
     ids: list[UUID] = []
@@ -198,7 +142,7 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
     """Keep a memory. One that says the same as another becomes part of it."""
 
     def create(engine: Engine) -> Made:
-        return _made(engine, engine.memories.remember(new.draft()))
+        return _made(engine, engine.memories.remember(NewMemory(**new.fields())))
 
     return once(create, event="memory_", place=PATH + "/{id}")  # type: ignore[return-value]
 
@@ -207,14 +151,14 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
 def list_memories(which: Annotated[Listing, Query()], request: Request, engine: Acting) -> MemoryPage:
     """List memories that filters let through."""
     found = engine.memories.find(
-        which.filter(forgotten=which.forgotten),
+        which.filter(),
         about=which.about,
         order=which.order,
         limit=which.limit,
         offset=which.offset,
     )
-    items = [Memory.of(one) for one in engine.memories.describe(found.memories)]
-    return MemoryPage(items=items, total=found.total, next=which.next(request, found.total))
+    items = engine.memories.describe(found.memories)
+    return MemoryPage.of(found, items=items, next=which.next(request, found.total))
 
 
 @router.get("/search", responses=documented(404))
@@ -230,16 +174,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         offset=search.offset,
         explain=search.explain,
     )
-    items = [
-        FoundMemory.of(
-            Described(hit.memory, hit.effective_confidence, hit.entities),
-            score=hit.score,
-            explanation=dict(hit.explanation) if hit.explanation is not None else None,
-        )
-        for hit in answer.hits
-    ]
-    next_part = search.next(request, answer.total)
-    return FoundMemories(items=items, total=answer.total, next=next_part, mode=answer.mode)
+    return FoundMemories.of(answer, next=search.next(request, answer.total))
 
 
 @router.post("/delete")
@@ -252,8 +187,7 @@ def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
         types=doomed.types,
         dry_run=doomed.dry_run,
     )
-    ids = [memory.id for memory in gone.memories]
-    return Deleted(ids=ids, missing=list(gone.missing), kept=list(gone.kept), change_id=gone.act)
+    return Deleted.of(gone, ids=[memory.id for memory in gone.memories])
 
 
 @router.get("/{id:uuid}", responses=documented(404))
@@ -279,7 +213,7 @@ def delete_memory(id: Id, engine: Acting) -> Gone:
     gone = engine.history.delete([str(id)])
     if gone.missing:
         raise NotFound(f"no memory has the id {id}")
-    return Gone(id=str(id), change_id=gone.act)
+    return Gone.of(gone, id=str(id))
 
 
 def shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
@@ -291,12 +225,8 @@ def shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
 
 def _made(engine: Engine, stored: Stored) -> Made:
     [described] = engine.memories.describe([stored.memory])
-    similar = [
-        Alike(id=one.memory.id, content=one.memory.content, similarity=one.cosine, difference=one.reason)
-        for one in stored.similar
-    ]
-    shape = KeptMemory.of(described, outcome=stored.outcome, compared=stored.compared, similar=similar)
     new = stored.outcome == "created"
+    shape = KeptMemory.of(described, stored)
     return Made(shape, f"{PATH}/{stored.memory.id}", new, _etag(stored.memory))
 
 

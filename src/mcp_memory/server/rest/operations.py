@@ -1,4 +1,4 @@
-"""What whoever runs the server looks at: whether it is well, and its figures."""
+"""For operators: the server's health and its metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_memory import __version__
 from mcp_memory.engine.inventory import Condition, Counts
 from mcp_memory.server.metrics import family, gauge, sample
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.shapes.shape import Shape
 
 if TYPE_CHECKING:
     from mcp_memory.server.events import Feed
@@ -90,8 +90,7 @@ def read_metrics(request: Request, engine: Acting) -> PlainTextResponse:
 def _work(background: Background | None) -> Work:
     if background is None:
         return Work(leads=False, jobs=[])
-    runs = list(background.runs.values())
-    return Work(leads=background.leads, jobs=[Job(job=run.job, at=run.at, result=run.result) for run in runs])
+    return Work.of(background, jobs=list(background.runs.values()))
 
 
 def _things(space: str, counts: Counts, condition: Condition) -> Iterator[str]:

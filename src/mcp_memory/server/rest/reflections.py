@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -11,18 +10,19 @@ from pydantic import Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.reflections import Targeted
 from mcp_memory.model import ReflectionTarget
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
-from mcp_memory.server.rest.shapes import Id as ShownId
-from mcp_memory.server.rest.shapes import Page, Shape, Text
+from mcp_memory.server.rest.fields import Body, Page, Text
+from mcp_memory.server.shapes.entities import Reflection
+from mcp_memory.server.shapes.shape import Id as ShownId
+from mcp_memory.server.shapes.shape import Shape
 
 PATH = "/api/reflections"
 router = APIRouter(prefix=PATH, tags=["reflections"], responses=ANYWHERE)
 
 
-class NewReflection(Shape):
+class NewReflection(Body):
     target_type: ReflectionTarget
     target_id: UUID | None = Field(None, description="Of the entity or relation that it is about.")
     content: Text
@@ -30,32 +30,8 @@ class NewReflection(Shape):
     mood: Text | None = None
 
 
-class Reflection(Shape):
-    id: ShownId
-    target_type: ReflectionTarget
-    target_id: ShownId | None
-    author: str
-    content: str
-    mood: str | None
-    created_at: datetime
-
-    @classmethod
-    def of(cls, found: Targeted, **more: Any) -> Self:
-        reflection = found.reflection
-        return cls(
-            id=reflection.id,
-            target_type=reflection.target_type,
-            target_id=found.target_id,
-            author=reflection.author,
-            content=reflection.content,
-            mood=reflection.mood,
-            created_at=reflection.created_at,
-            **more,
-        )
-
-
 class ReflectionPage(Page):
-    items: list[Reflection]
+    reflections: list[Reflection] = Field(serialization_alias="items")
 
 
 class WhichReflections(Paging):
@@ -107,8 +83,7 @@ def list_reflections(
         limit=which.limit,
         offset=which.offset,
     )
-    items = [Reflection.of(one) for one in found.reflections]
-    return ReflectionPage(items=items, total=found.total, next=which.next(request, found.total))
+    return ReflectionPage.of(found, next=which.next(request, found.total))
 
 
 @router.get("/search")
@@ -123,8 +98,8 @@ def search_reflections(
     """Find reflections by meaning and words, the recent before the old."""
     answer = engine.reflections.search(q, limit=limit, author=author, mood=mood, target_type=target_type)
     targeted = engine.reflections.targeted([hit.reflection for hit in answer.hits])
-    items = [FoundReflection.of(one, score=hit.score) for one, hit in zip(targeted, answer.hits, strict=True)]
-    return FoundReflections(mode=answer.mode, items=items)
+    items = [FoundReflection.of(one, hit) for one, hit in zip(targeted, answer.hits, strict=True)]
+    return FoundReflections.of(answer, items=items)
 
 
 @router.get("/{id:uuid}", responses=documented(404))

@@ -14,16 +14,18 @@ from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import NotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
-from mcp_memory.server.rest.shapes import Relation, RelationPage, Shape, Share, Text
+from mcp_memory.server.rest.fields import Body, Page, Text
+from mcp_memory.server.shapes.entities import Relation
+from mcp_memory.server.shapes.shape import Shape, Share
 
 PATH = "/api/relations"
 router = APIRouter(prefix=PATH, tags=["relations"], responses=ANYWHERE)
 
 
-class RelationToBegin(Shape):
+class RelationToBegin(Body):
     source: Text = Field(description="The name or id of an entity; a new name makes one.")
     target: Text = Field(description="The name or id of an entity; a new name makes one.")
-    relation_type: Text
+    type: Text = Field(validation_alias="relation_type")
     strength: Share | None = Field(None, description="0.5 unless given.")
     confidence: Share | None = Field(None, description="1 unless given.")
     context: str | None = None
@@ -33,6 +35,10 @@ class WhichRelations(Paging):
     entity_id: UUID | None = Field(None, description="Touching this entity.")
     relation_type: str | None = None
     ended: bool = Field(False, description="Also those that have ended.")
+
+
+class RelationPage(Page):
+    relations: list[Relation] = Field(serialization_alias="items")
 
 
 class Ended(Shape):
@@ -50,19 +56,7 @@ def create_relation(new: RelationToBegin, once: OnlyOnce) -> Relation:
     """Connect two entities; one that is only mentioned is made with type `unknown`."""
 
     def create(engine: Engine) -> Made:
-        [outcome] = engine.graph.create_relations(
-            [
-                NewRelation(
-                    source=new.source,
-                    target=new.target,
-                    type=new.relation_type,
-                    strength=new.strength,
-                    confidence=new.confidence,
-                    context=new.context,
-                    make_ends=True,
-                )
-            ]
-        )
+        [outcome] = engine.graph.create_relations([NewRelation(**new.fields(), make_ends=True)])
         if outcome.relation is None:
             raise NotFound(f"Entity not found: {outcome.missing}")
         return Made(Relation.of(outcome.relation), f"{PATH}/{outcome.relation.id}", new=not outcome.existed)
@@ -87,8 +81,7 @@ def list_relations(
             limit=which.limit,
             offset=which.offset,
         )
-    items = [Relation.of(relation) for relation in found.relations]
-    return RelationPage(items=items, total=found.total, next=which.next(request, found.total))
+    return RelationPage.of(found, next=which.next(request, found.total))
 
 
 @router.get("/{id:uuid}", responses=documented(404))
@@ -100,9 +93,7 @@ def get_relation(id: Id, engine: Acting) -> Relation:
 @router.post("/{id:uuid}/end", responses=documented(404))
 def end_relation(id: Id, engine: Acting) -> Ended:
     """Let a relation end: it stays readable as history, and may begin again later."""
-    done = engine.graph.end_relation(str(id))
-    inverse = Relation.of(done.inverse) if done.inverse else None
-    return Ended(relation=Relation.of(done.relation), inverse=inverse, already=done.already)
+    return Ended.of(engine.graph.end_relation(str(id)))
 
 
 @router.delete("/{id:uuid}", responses=documented(404))

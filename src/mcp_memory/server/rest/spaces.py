@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from mcp_memory.server.principal import principal_of
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix="/api/spaces", tags=["spaces"], responses=ANYWHERE)
 

@@ -17,11 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.transfer import Imported
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.server.problems import STATUSES
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.shapes import Shape
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix="/api", tags=["transfer"], responses=ANYWHERE)
 
@@ -46,17 +45,6 @@ class Import(Shape):
     skipped: int = Field(description="Lines that say nothing that could be kept.")
     problems: list[str] = Field(description="What was wrong with the first of them.")
     records: dict[str, int] = Field(description="From a full export: how many of each kind are new.")
-
-    @classmethod
-    def of(cls, done: Imported) -> Import:
-        return cls(
-            entities_imported=done.entities_imported,
-            relations_imported=done.relations_imported,
-            errors=done.errors,
-            skipped=done.skipped,
-            problems=list(done.problems),
-            records=dict(done.records),
-        )
 
 
 @router.get(

@@ -1,0 +1,39 @@
+"""The journal: what happened, which of it can be taken back, and what was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from mcp_memory.server.shapes.shape import Id, Shape
+
+
+class Event(Shape):
+    """One entry of the journal."""
+
+    name: str
+    at: datetime
+    client: str = Field(description="Who did it.")
+    act: str = Field(serialization_alias="change_id")
+    undone_at: datetime | None
+    payload: dict[str, Any]
+
+
+class Change(Shape):
+    act: str = Field(serialization_alias="change_id")
+    summary: str
+    at: datetime
+    client: str
+    undoable: bool
+    undone: bool
+
+
+class Done(Shape):
+    """What was done, and how to take it back."""
+
+    act: Id | None = Field(
+        serialization_alias="change_id",
+        description="`POST /api/changes/{change_id}/undo` takes it back; null when nothing changed.",
+    )

@@ -1,0 +1,90 @@
+"""Memories, what is close to them, what they were, and what connects them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from mcp_memory.server.shapes.shape import Id, Record, Shape, Share
+
+
+class Memory(Shape):
+    """One fact, how sure we are of it, and how it has been used."""
+
+    id: Id
+    content: str
+    type: str = Field(serialization_alias="memory_type")
+    tags: list[str]
+    confidence: Share = Field(description="As it was when the memory was last used.")
+    effective_confidence: Share = Field(description="What is left of it by now.")
+    importance: Share
+    source: str | None
+    context: str | None
+    channel: str | None
+    metadata: dict[str, Any]
+    entities: list[str] = Field(description="The names of what it is about.")
+    origin: Literal["memory", "observation"]
+    kind: str
+    pinned: bool = Field(description="Does not fade, and is never pruned.")
+    created_at: datetime
+    updated_at: datetime
+    accessed_at: datetime | None = Field(serialization_alias="last_accessed_at")
+    access_count: int
+    version: int
+    flagged: bool = Field(description="Looks like another one; the report shows which want attention.")
+    superseded_by: Id | None
+    superseded_at: datetime | None
+    forgotten_at: datetime | None
+    forgotten_reason: str | None
+
+
+class SimilarMemory(Shape):
+    """A memory that is close to a new one without being the same; they have been linked."""
+
+    id: Id
+    content: str
+    cosine: float = Field(serialization_alias="similarity")
+    reason: str = Field(serialization_alias="difference")
+
+
+class KeptMemory(Memory):
+    """The memory as it is kept now."""
+
+    outcome: Literal["created", "equal", "merged"] = Field(
+        description="`equal`: there was one with this content; `merged`: one that says the same took it in."
+    )
+    compared: str = Field(description="How it was compared with the others.")
+    similar: list[SimilarMemory]
+
+
+class FoundMemory(Memory):
+    score: Share
+    explanation: Record | None = Field(description="Where it came from, when asked for.")
+
+
+class Version(Shape):
+    """An earlier state of a memory, or a memory that it absorbed."""
+
+    number: int
+    content: str
+    reason: str = Field(description="Why there is a later one.")
+    at: datetime
+    state: dict[str, Any]
+
+    @field_validator("state", mode="before")
+    @classmethod
+    def _without_seq(cls, state: Any) -> Any:
+        return {name: value for name, value in state.items() if name != "seq"}
+
+
+class Association(Shape):
+    """A directed connection between two memories."""
+
+    id: Id
+    source_id: Id
+    target_id: Id
+    type: str = Field(serialization_alias="association_type")
+    weight: Share
+    created_at: datetime

@@ -1,0 +1,130 @@
+"""The base of every shape: read from domain values by attribute, and drawn from for other vocabularies.
+
+A field has the name of the attribute it is read from; where the wire has another name, that is its
+serialization alias. So nothing is copied field by field, and `tests/unit/test_shapes.py` can compare the
+fields of a value with those of its shapes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
+
+CARRIED = ("memory", "node", "entity", "reflection", "stats", "match")
+"""Attributes whose value is read as part of the value that has it: a hit is its memory and a score."""
+
+S = TypeVar("S", bound="Shape")
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""From 0 to 1."""
+
+Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+"""For a model, which reads and pays for every digit."""
+
+Record = Annotated[dict[str, Any], BeforeValidator(lambda value: _record(value))]
+"""A mapping, or a dataclass read as one."""
+
+
+def omitted(**more: Any) -> Any:
+    """A field that is left out where there is nothing to say."""
+    return Field(None, exclude_if=lambda value: value is None, **more)
+
+
+class Shape(BaseModel):
+    """Anything that goes in or out. Unknown fields are refused, so that a misspelt one is noticed."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True, serialize_by_alias=True, defer_build=True)
+
+    @classmethod
+    def of(cls, *values: object, **more: Any) -> Self:
+        """The shape of these values together; `more` is what none of them knows."""
+        return cls.model_validate(_Reading(SimpleNamespace(**more), *values))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:
+        return _Reading(value) if _has_attributes(value) else value
+
+    def fields(self) -> dict[str, Any]:
+        """Every field by the name that the domain has for it."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def given(self) -> dict[str, Any]:
+        """The same for the fields that the caller named."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def drawn(
+    source: type[Shape], *, only: str = "", without: str = "", **renamed: str
+) -> Callable[[type[S]], type[S]]:
+    """Begin the decorated shape with fields of another one, under other names where given.
+
+    This is what makes a vocabulary: the same value with fewer fields, or other words for them. Names are
+    those of the domain; a field that is not renamed keeps the name it has on the wire.
+    """
+    names = only.split() or [name for name in source.model_fields if name not in without.split()]
+
+    def declared(cls: type[S]) -> type[S]:
+        fields: dict[str, Any] = {}
+        for name in names:
+            info = source.model_fields[name]
+            if name in renamed:
+                kind: Any = info.annotation
+                fields[name] = (Annotated[kind, info], Field(serialization_alias=renamed[name]))
+            else:
+                fields[name] = (info.annotation, info)
+        for name, info in cls.model_fields.items():
+            fields[name] = (info.annotation, info)
+        return create_model(  # type: ignore[return-value]
+            cls.__name__, __base__=cls.__base__, __module__=cls.__module__, __doc__=cls.__doc__, **fields
+        )
+
+    return declared
+
+
+class _Reading:
+    """Several values as one: an attribute is that of the first which has it."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, *values: object) -> None:
+        self._values = [part for value in values for part in _with_carried(value)]
+
+    def __getattr__(self, name: str) -> Any:
+        for value in self._values:
+            if hasattr(value, name):
+                return getattr(value, name)
+        raise AttributeError(name)
+
+
+def _with_carried(value: object) -> Iterator[object]:
+    yield value
+    for name in CARRIED:
+        carried = getattr(value, name, None)
+        if _has_attributes(carried):
+            yield from _with_carried(carried)
+
+
+def _has_attributes(value: object) -> bool:
+    """Whether it is a dataclass or a named tuple, and not what a client sent."""
+    return dataclasses.is_dataclass(value) or hasattr(value, "_fields")
+
+
+def _record(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return value
