@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from mcp_memory.embedding import ModelCard, Purpose
 from mcp_memory.engine import Context, Engine, Tuning
+from mcp_memory.events import ArchiveImported
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
@@ -97,7 +98,7 @@ def fill(engine: Engine, count: int) -> None:
                     kind="generic",
                     importance=0.5,
                 )
-            tx.journal.record("imported", "bench")
+            tx.journal.record(ArchiveImported())
 
 
 def measured(what: str, work: Callable[[], T]) -> T:

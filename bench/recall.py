@@ -26,6 +26,7 @@ from mcp_memory.embedding import ModelCard, Purpose
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.scheduled_maintenance import ScheduledMaintenance
+from mcp_memory.events import MemoryCreated
 from mcp_memory.model import DEFAULT_IMPORTANCE, GENERIC_KIND, EmbeddingModel, Filter
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase
@@ -130,7 +131,7 @@ def _add(context: Context, model: EmbeddingModel, start: int, texts: Sequence[st
                 importance=number % 97 / 96, tags=(f"tag{number % 100}",),
             )  # fmt: skip
             tx.indexes.supply(model, "memory", memory.seq, vector.tobytes())
-        tx.journal.record("memory_created", memory.id, id=memory.id)
+        tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
 
 
 class Sentences:

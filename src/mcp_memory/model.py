@@ -41,23 +41,35 @@ ACTIVE = "active"
 GENERIC_KIND = "generic"
 """The kind of an observation that nobody has classified."""
 
-DEFAULT_IMPORTANCE: Mapping[str, float] = {
-    "identity": 1.0,
-    "decision": 0.8,
-    "preference": 0.7,
-    "goal": 0.7,
-    "fact": 0.5,
-    "event": 0.5,
+ORDINARY_IMPORTANCE = 0.5
+
+MEMORY_TYPE_IMPORTANCE: Mapping[str, float | None] = {
     "observation": 0.4,
+    "decision": 0.8,
+    "learning": None,
+    "error": None,
+    "pattern": None,
+    "preference": 0.7,
+    "fact": 0.5,
+    "procedure": None,
+    "identity": 1.0,
+    "event": 0.5,
+    "goal": 0.7,
     "todo": 0.3,
 }
-"""How much a memory of each type matters when its writer does not say; 0.5 for any other type."""
+"""The types that tools describe, with the importance of a memory whose writer gives none; None is ordinary.
 
-MEMORY_TYPES = (
-    "observation", "decision", "learning", "error", "pattern", "preference",
-    "fact", "procedure", "identity", "event", "goal", "todo",
-)  # fmt: skip
-"""The types the tools describe. The list is open: any other name is kept as it is."""
+To add a type, add its line here. The list is open: any other type is kept as it is.
+"""
+
+MEMORY_TYPES = tuple(MEMORY_TYPE_IMPORTANCE)
+
+DEFAULT_IMPORTANCE: Mapping[str, float] = {
+    type: importance for type, importance in MEMORY_TYPE_IMPORTANCE.items() if importance is not None
+}
+
+PINNED_TYPE = "identity"
+"""Memories of this type are pinned: they do not fade."""
 
 ASSOCIATION_TYPES = ("related_to", "updates", "contradicts", "caused_by", "result_of", "part_of")
 

@@ -150,7 +150,7 @@ def test_the_type_filter_acts_before_the_limit(engine: Engine) -> None:
 def test_forgotten_memories_are_neither_found_nor_reached(engine: Engine) -> None:
     gone = save(engine, "A secret cause")
     save(engine, "Logins failed", NewAssociation(target_id=gone.id, type="caused_by", weight=1.0))
-    engine.history.forget(gone.id)
+    engine.memories.forget(gone.id)
     assert contents(engine.recall.recall_for_agent("logins secret cause")) == ["Logins failed"]
     assert engine.recall.recall_for_agent(mode="recent").total == 1
 

@@ -32,7 +32,7 @@ def test_statistics_count_what_lives(engine: Engine, clock: Clock) -> None:
     first_at = clock.now
     remember(engine, "tea is hot", type="fact", tags=("drink", "warm"))
     gone = remember(engine, "snow is cold", type="fact")
-    engine.history.forget(gone.id)
+    engine.memories.forget(gone.id)
     clock.advance(days=60)
     remember(engine, "use tabs", type="decision", tags=("warm",))
     engine.graph.create_relations(

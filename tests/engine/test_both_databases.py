@@ -145,7 +145,7 @@ class BothDatabases(RuleBasedStateMachine):
 
     @rule(id=memories)
     def forget(self, id: str) -> None:
-        self.both(lambda engine: engine.history.forget(id, "over"))
+        self.both(lambda engine: engine.memories.forget(id, "over"))
 
     @rule(id=memories)
     def restore(self, id: str) -> None:
@@ -153,7 +153,7 @@ class BothDatabases(RuleBasedStateMachine):
 
     @rule(target=changes, id=memories)
     def delete(self, id: str) -> Any:
-        deleted = self.both(lambda engine: engine.history.delete([id]))
+        deleted = self.both(lambda engine: engine.memories.delete([id]))
         return multiple(deleted.act) if deleted and deleted.act else multiple()
 
     @rule(act=consumes(changes))

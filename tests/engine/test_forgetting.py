@@ -44,7 +44,7 @@ def test_a_forgotten_memory_is_kept_out_of_everything_and_can_be_restored(
     engine: Engine, clock: Clock
 ) -> None:
     memory = remember(engine, "User prefers dark mode", tags=("ui",), entity_names=("User",))
-    forgotten = engine.history.forget(memory.id, "outdated")
+    forgotten = engine.memories.forget(memory.id, "outdated")
     assert forgotten.forgotten
     assert "User prefers dark mode" in forgotten.message
     assert contents(engine) == []
@@ -59,19 +59,19 @@ def test_a_forgotten_memory_is_kept_out_of_everything_and_can_be_restored(
 
 def test_forgetting_twice_is_harmless_and_an_unknown_id_changes_nothing(engine: Engine) -> None:
     memory = remember(engine, "User prefers dark mode")
-    engine.history.forget(memory.id)
+    engine.memories.forget(memory.id)
     changes = len(engine.history.recent())
-    again = engine.history.forget(memory.id, "again")
-    assert again.forgotten
+    again = engine.memories.forget(memory.id, "again")
+    assert not again.forgotten
     assert "already" in again.message
-    unknown = engine.history.forget("00000000-0000-7000-8000-ffffffffffff")
+    unknown = engine.memories.forget("00000000-0000-7000-8000-ffffffffffff")
     assert not unknown.forgotten
     assert len(engine.history.recent()) == changes
 
 
 def test_what_was_stored_anew_keeps_a_forgotten_twin_from_returning(engine: Engine) -> None:
     memory = remember(engine, "User prefers dark mode")
-    engine.history.forget(memory.id)
+    engine.memories.forget(memory.id)
     twin = remember(engine, "User  prefers dark mode")
     with pytest.raises(Conflict, match=twin.id):
         engine.history.restore(memory.id)
@@ -82,7 +82,7 @@ def test_a_deleted_memory_is_restored_alone_out_of_a_larger_deletion(engine: Eng
         engine, "tea is best at four", type="preference", tags=("drink",), entity_names=("Tea",)
     )
     remember(engine, "the train leaves at nine", type="preference")
-    deleted = engine.history.delete(types=["preference"])
+    deleted = engine.memories.delete(types=["preference"])
     assert len(deleted.memories) == 2
     engine.history.restore(wanted.id)
     assert contents(engine) == ["tea is best at four"]
@@ -94,7 +94,7 @@ def test_a_deleted_memory_is_restored_alone_out_of_a_larger_deletion(engine: Eng
 
 def test_delete_memory_cascades_to_its_links_and_preserves_entities(engine: Engine) -> None:
     memory = remember(engine, "Alice manages the frontend team", entity_names=("Alice", "Frontend Team"))
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     with engine._context.reading() as tx:
         assert tx.scope.connection.run("SELECT seq FROM entity_memory") == []
     assert [node.entity.name for node in engine.graph.open_nodes(["Alice", "Frontend Team"]).nodes] == [
@@ -106,11 +106,11 @@ def test_delete_memory_cascades_to_its_links_and_preserves_entities(engine: Engi
 def test_delete_needs_a_condition(engine: Engine) -> None:
     remember(engine, "tea is hot")
     with pytest.raises(Invalid, match="memory_ids, before_date"):
-        engine.history.delete()
+        engine.memories.delete()
     with pytest.raises(Invalid):
-        engine.history.delete([], types=[])
+        engine.memories.delete([], types=[])
     with pytest.raises(Invalid, match="between 0 and 1"):
-        engine.history.delete(below_confidence=1.5)
+        engine.memories.delete(below_confidence=1.5)
     assert contents(engine) == ["tea is hot"]
 
 
@@ -120,11 +120,11 @@ def test_delete_takes_what_meets_every_condition_and_reports_the_rest(engine: En
     new = remember(engine, "the sky is blue", type="fact")
     other = remember(engine, "use tabs", type="decision")
     before = datetime(2026, 2, 1, tzinfo=UTC)
-    preview = engine.history.delete(types=["fact"], before=before, dry_run=True)
+    preview = engine.memories.delete(types=["fact"], before=before, dry_run=True)
     assert [memory.id for memory in preview.memories] == [old.id]
     assert preview.act is None
     assert len(contents(engine)) == 3
-    deleted = engine.history.delete([old.id, new.id, "unknown"], below_confidence=0.5)
+    deleted = engine.memories.delete([old.id, new.id, "unknown"], below_confidence=0.5)
     assert [memory.id for memory in deleted.memories] == [old.id]
     assert (deleted.missing, deleted.kept) == (("unknown",), (new.id,))
     assert contents(engine) == [new.content, other.content]
@@ -155,7 +155,7 @@ def test_earlier_versions_are_read_and_restored(engine: Engine) -> None:
 def test_a_purged_memory_leaves_no_trace_and_no_way_back(engine: Engine) -> None:
     memory = remember(engine, "the secret code is swordfish", tags=("hidden",), entity_names=("Safe",))
     engine.memories.update(memory.id, {"content": "the secret code is marlin"})
-    engine.history.forget(memory.id, "marlin is wrong")
+    engine.memories.forget(memory.id, "marlin is wrong")
     engine.history.restore(memory.id)
     preview = engine.history.purge(memory.id, dry_run=True)
     assert preview.memory_ids == (memory.id,)
@@ -176,7 +176,7 @@ def test_a_purged_memory_leaves_no_trace_and_no_way_back(engine: Engine) -> None
 
 def test_a_deleted_memory_can_still_be_purged(engine: Engine) -> None:
     memory = remember(engine, "the secret code is swordfish")
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     engine.history.purge(memory.id)
     assert "swordfish" not in everything_stored(engine)
     with pytest.raises(NotFound, match="nor an entity"):

@@ -8,6 +8,7 @@ from mcp_memory.engine import Engine, Limits
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.events import EntityCreated
 from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
 from tests.fakes import Clock, HashEmbedder
@@ -392,6 +393,6 @@ def test_reads_do_not_wait_for_a_write_that_is_under_way(engine: Engine) -> None
     engine.graph.create_entities([NewEntity(name="A")])
     with engine._context.writing() as tx:
         tx.entities.add(id=engine._context.new_id(), name="B", type="T")
-        tx.journal.record("entity_created", "B")
+        tx.journal.record(EntityCreated("B", "B", "x"))
         assert names(engine) == ["A"]
     assert names(engine) == ["A", "B"]

@@ -11,6 +11,7 @@ from mcp_memory.engine import Engine, Tuning, consolidation, maintenance
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
+from mcp_memory.events import MemoryCreated, MemoryUpdated
 from mcp_memory.model import Filter, Memory
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
@@ -38,7 +39,7 @@ def keep(engine: Engine, content: str, *entities: str, **given: Any) -> Memory:
                 id=engine._context.new_id(), name=name, type="thing"
             )
             tx.entities.link(entity, memory)
-        tx.journal.record("memory_created", memory.id, id=memory.id, content=content, type=memory.type)
+        tx.journal.record(MemoryCreated(memory.id, content, memory.type))
     return memory
 
 
@@ -193,11 +194,11 @@ def test_types_and_contradictions_keep_memories_apart(engine: Engine) -> None:
 
 def test_what_is_forgotten_or_superseded_takes_no_part(engine: Engine) -> None:
     forgotten = keep(engine, HOOKS[0])
-    engine.history.forget(forgotten.id)
+    engine.memories.forget(forgotten.id)
     old, new = keep(engine, HOOKS[1]), keep(engine, "hooks are functions")
     with engine._context.writing() as tx:
         tx.memories.change(old, superseded_at=tx.at, superseded_by=new.id)
-        tx.journal.record("memory_updated", old.id, id=old.id, changes={})
+        tx.journal.record(MemoryUpdated(old.id, {}))
     keep(engine, HOOKS[2])
     assert engine.maintenance.consolidate().clusters == ()
 
@@ -207,7 +208,7 @@ def test_what_pointed_to_an_absorbed_memory_points_to_the_primary(engine: Engine
     old = keep(engine, "mixins share state")
     with engine._context.writing() as tx:
         tx.memories.change(old, superseded_at=tx.at, superseded_by=absorbed.id)
-        tx.journal.record("memory_updated", old.id, id=old.id, changes={})
+        tx.journal.record(MemoryUpdated(old.id, {}))
     engine.maintenance.consolidate()
     with engine._context.reading() as tx:
         assert tx.memories.get(old.id).superseded_by == primary.id

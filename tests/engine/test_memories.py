@@ -34,7 +34,7 @@ def test_store_basic_memory(engine: Engine, embedder: HashEmbedder) -> None:
     assert (stored.memory.type, stored.memory.confidence, stored.memory.importance) == (
         "preference",
         1.0,
-        0.7,
+        0.5,
     )
     found = engine.recall.recall("User prefers TypeScript", mode="semantic")
     assert [hit.memory.id for hit in found.hits] == [stored.memory.id]
@@ -270,7 +270,7 @@ def test_a_memory_that_becomes_an_identity_is_pinned(engine: Engine) -> None:
 
 def test_delete_memory_cascades(engine: Engine) -> None:
     memory = remember(engine, "Alice knows Bob", entity_names=("Alice", "Bob")).memory
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     with pytest.raises(NotFound):
         engine.memories.get(memory.id)
     assert [node.texts for node in engine.graph.open_nodes(["Alice", "Bob"]).nodes] == [[], []]
@@ -292,7 +292,7 @@ def test_reading_tells_the_truth_of_the_moment_before_it_reinforces(engine: Engi
 
 def test_memories_are_fetched_in_the_order_asked_for_without_those_that_are_gone(engine: Engine) -> None:
     one, other, gone = (remember(engine, text).memory for text in ("first", "second thing", "third matter"))
-    engine.history.forget(gone.id)
+    engine.memories.forget(gone.id)
     assert [m.id for m in engine.memories.fetch([other.id, gone.id, "nobody", one.id, other.id])] == [
         other.id,
         one.id,

@@ -16,6 +16,7 @@ from mcp_memory.engine.anthropic_compat import AnthropicCompat
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import NotFound, Unavailable
+from mcp_memory.events import ArchiveImported
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.text.graph_lines import EntityLine, GraphLines, RelationLine, parse, render
@@ -143,7 +144,7 @@ def test_a_file_that_was_emptied_empties_the_store_until_that_is_undone(
     assert memory.read() == GraphLines()
     with store.write(Caller(), clock(), "undo") as tx:
         tx.undo.revert(tx.journal.latest(1)[0].act)
-        tx.journal.record("undone", "")
+        tx.journal.record(ArchiveImported())
     assert memory.read() == GraphLines((ALICE,))
 
 

@@ -43,7 +43,7 @@ def test_only_a_few_are_shown_the_best_first(engine: Engine) -> None:
 def test_what_is_forgotten_or_superseded_is_not_shown(engine: Engine) -> None:
     gone, old = remember(engine, "green tea is bitter"), remember(engine, "green tea costs two")
     new = remember(engine, "green tea became dearer")
-    engine.history.forget(gone.id)
+    engine.memories.forget(gone.id)
     engine.memories.associate(new.id, old.id, "updates")
     assert unattached(engine, "green tea") == ["green tea became dearer"]
 

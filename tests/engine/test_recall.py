@@ -237,7 +237,7 @@ def test_a_result_shows_the_memory_as_it_was_before_it_was_found(engine: Engine)
 @pytest.mark.parametrize("mode", MODES)
 def test_forgotten_memories_appear_nowhere(engine: Engine, mode: Mode) -> None:
     memory = remember(engine, "a secret about Bob", entity_names=("Bob",))
-    engine.history.forget(memory.id, "asked to")
+    engine.memories.forget(memory.id, "asked to")
     assert engine.recall.recall("secret about Bob", mode=mode).hits == ()
     assert engine.recall.recall("Bob", mode="graph").hits == ()
     assert engine.memories.find(Filter()).total == 0

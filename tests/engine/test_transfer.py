@@ -265,7 +265,7 @@ def live_in(engine: Engine, clock: Clock) -> Engine:
     second = engine.memories.remember(NewMemory(content="The printer is haunted", importance=0.9)).memory
     engine.memories.associate(second.id, first.id, "caused_by", 0.7)
     third = engine.memories.remember(NewMemory(content="Nobody needs this")).memory
-    engine.history.forget(third.id, "it was wrong")
+    engine.memories.forget(third.id, "it was wrong")
     engine.reflections.add(
         target_type="entity", target="Ana", author="me", content="She is kind", mood="calm"
     )

@@ -115,9 +115,9 @@ ACTS: dict[str, Callable[[Engine], object]] = {
         a_tea_memory(engine), {"content": "Alice drinks coffee", "confidence": 0.3, "tags": ["x"]}
     ),
     "pin": lambda engine: engine.memories.pin(a_tea_memory(engine)),
-    "forget": lambda engine: engine.history.forget(a_tea_memory(engine), "wrong"),
-    "delete by id": lambda engine: engine.history.delete([a_tea_memory(engine)]),
-    "delete by type": lambda engine: engine.history.delete(types=["observation", "event"]),
+    "forget": lambda engine: engine.memories.forget(a_tea_memory(engine), "wrong"),
+    "delete by id": lambda engine: engine.memories.delete([a_tea_memory(engine)]),
+    "delete by type": lambda engine: engine.memories.delete(types=["observation", "event"]),
     "restore a version": lambda engine: engine.history.restore_version(a_tea_memory(engine), 1),
     "reflect": lambda engine: engine.reflections.add("entity", "a thought", target="Alice"),
 }
@@ -190,7 +190,7 @@ def test_reading_does_not_stand_in_the_way(engine: Engine) -> None:
 
 def test_what_was_stored_again_stands_in_the_way(engine: Engine) -> None:
     memory = remember(engine, "the door is green")
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     deletion = engine.history.recent()[0].act
     remember(engine, "the door is green")
     with pytest.raises(Conflict, match="is there again since"):
@@ -237,7 +237,7 @@ def test_how_often_an_entity_was_used_comes_back_with_it(engine: Engine) -> None
 
 def test_followers_of_the_journal_learn_what_an_undo_did(engine: Engine) -> None:
     memory = remember(engine, "the door is green")
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     seen = engine.history.last_seq()
     engine.history.undo_last()
     events = engine.history.events_after(seen)
@@ -247,7 +247,7 @@ def test_followers_of_the_journal_learn_what_an_undo_did(engine: Engine) -> None
 
 def test_a_restored_vector_is_made_again(engine: Engine) -> None:
     memory = remember(engine, "the door is green")
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     engine.history.undo_last()
     engine.indexing.catch_up("memory")
     model = engine.indexing.model()
@@ -258,7 +258,7 @@ def test_a_restored_vector_is_made_again(engine: Engine) -> None:
 
 def test_what_is_too_old_cannot_be_undone_and_its_words_are_gone(engine: Engine, clock: Clock) -> None:
     memory = remember(engine, "the door is green")
-    engine.history.delete([memory.id])
+    engine.memories.delete([memory.id])
     clock.advance(days=31)
     remember(engine, "a new thing")
     assert engine.history.age_journal() == 2
@@ -356,8 +356,8 @@ RANDOM_ACTS: dict[str, Callable[[Engine, random.Random], object]] = {
         any_memory(engine, dice), {"content": any_text(dice)}
     ),
     "read": lambda engine, dice: engine.memories.get(any_memory(engine, dice)),
-    "forget": lambda engine, dice: engine.history.forget(any_memory(engine, dice)),
-    "delete": lambda engine, dice: engine.history.delete([any_memory(engine, dice)]),
+    "forget": lambda engine, dice: engine.memories.forget(any_memory(engine, dice)),
+    "delete": lambda engine, dice: engine.memories.delete([any_memory(engine, dice)]),
     "reflect": lambda engine, dice: engine.reflections.add("entity", "a thought", target=any_name(dice)),
     "prune": lambda engine, dice: engine.maintenance.prune(),
     "consolidate": lambda engine, dice: engine.maintenance.consolidate(0.5),

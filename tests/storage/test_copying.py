@@ -48,8 +48,8 @@ def live(store: Store, clock: Clock) -> str:
     clock.advance(days=1)
     engine.memories.update(kept[3].memory.id, {"content": "fact number three, revised"})
     engine.memories.associate(kept[0].memory.id, kept[1].memory.id, "caused_by", 0.7)
-    engine.history.forget(kept[5].memory.id, "wrong")
-    deletion = engine.history.delete([kept[29].memory.id])
+    engine.memories.forget(kept[5].memory.id, "wrong")
+    deletion = engine.memories.delete([kept[29].memory.id])
     engine.reflections.add("entity", "Ana is thorough", target="Ana")
     engine.recall.recall("harbour map")
     engine.entities.search("harbour", 5)
@@ -98,7 +98,7 @@ def test_new_numbers_go_on_where_the_old_ones_ended(
     source, target = stores[here], stores[there]
     engine = working(source, clock)
     stored = [engine.memories.remember(NewMemory(content=f"fact {n} of many")).memory for n in range(3)]
-    engine.history.delete([stored[-1].id])
+    engine.memories.delete([stored[-1].id])
     copy(source, target)
     new = working(target, clock, 500).memories.remember(NewMemory(content="something new")).memory
     assert new.seq > stored[-1].seq

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.errors import Conflict, MemoryServerError
+from mcp_memory.events import ArchiveImported, MemoryCreated
 from mcp_memory.model import Caller, Memory
 from mcp_memory.storage import Database, Store
 from tests.fakes import Clock
@@ -33,7 +34,7 @@ def keep(store: Store, content: str, id: str = "", space: str = "default", **mor
             id=id or f"{space}-{content}", content=content, type="fact", origin="memory", importance=0.5,
             kind="generic", **more,
         )  # fmt: skip
-        tx.journal.record("memory_created", memory.id)
+        tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
     return memory
 
 
@@ -64,7 +65,7 @@ def test_times_come_back_in_utc_to_the_microsecond(store: Store) -> None:
         tx.memories.add(
             id="x", content="x", type="fact", origin="memory", importance=0.5, kind="generic", pinned=True
         )
-        tx.journal.record("memory_created", "x")
+        tx.journal.record(MemoryCreated("x", "", "fact"))
     with store.read("default", AT) as tx:
         memory = tx.memories.get("x")
     assert memory.created_at == AT
@@ -159,7 +160,7 @@ def test_of_many_who_look_and_then_write_only_one_writes(store: Store) -> None:
                 importance=0.5,
                 kind="generic",
             )
-            tx.journal.record("memory_created", str(number))
+            tx.journal.record(MemoryCreated(str(number), "", "fact"))
         return True
 
     with ThreadPoolExecutor(6) as pool:
@@ -228,7 +229,7 @@ def test_memories_come_in_the_order_asked_for_however_many_they_are(store: Store
             )
             for number in range(600)
         ]  # fmt: skip
-        tx.journal.record("memories_created", "all")
+        tx.journal.record(ArchiveImported())
     backwards = [memory.seq for memory in reversed(memories)]
     with store.read("default", AT) as tx:
         assert list(tx.memories.fetch([*backwards, *backwards, 10**9])) == backwards

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from psycopg.conninfo import make_conninfo
 
 from mcp_memory.errors import Conflict, Invalid, Unavailable
+from mcp_memory.events import MemoryCreated
 from mcp_memory.model import Caller, EmbeddingModel, Filter
 from mcp_memory.storage import Store, filters, queries
 from mcp_memory.storage.database import Script
@@ -468,7 +469,7 @@ def embedded(store: Store, made: NDArray[np.float32], space: str = "default") ->
                 id=f"{space}{number}", content=f"memory {number}", type="rare" if number % 4 == 0 else "fact",
                 origin="memory", importance=0.5, kind="generic",
             )  # fmt: skip
-            tx.journal.record("memory_created", memory.id)
+            tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
             tx.indexes.supply(model, "memory", memory.seq, vector.tobytes())
     return model
 

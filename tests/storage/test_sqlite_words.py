@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_memory.events import MemoryCreated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Allowed
@@ -30,7 +31,7 @@ def remember(store: Store, space: str, contents: list[str]) -> None:
                 id=f"{space}-{number}", content=content, type="fact", kind="generic", origin="memory",
                 importance=0.5, tags=["even"] if number % 2 == 0 else [],
             )  # fmt: skip
-        tx.journal.record("memory_created", space)
+        tx.journal.record(MemoryCreated(space, "", "fact"))
 
 
 def found(store: Store, space: str, terms: list[str], allowed: Allowed = ANY, limit: int = 10) -> list[str]:

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from mcp_memory.events import MemoryCreated, MemoryUpdated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction, queries, term_selection
 from mcp_memory.storage.database import Allowed, WordRow
@@ -27,7 +28,7 @@ def keep(tx: Transaction, id: str, content: str, tags: tuple[str, ...] = ()) -> 
     memory = tx.memories.add(
         id=id, content=content, type="fact", origin="memory", importance=0.5, kind="generic", tags=tags
     )
-    tx.journal.record("memory_created", id)
+    tx.journal.record(MemoryCreated(id, memory.content, memory.type))
     return memory.seq
 
 
@@ -88,7 +89,7 @@ def test_what_is_forgotten_or_changed_is_not_found_by_its_old_words(store: Store
     with store.write(Caller(), clock(), "later") as tx:
         tx.memories.revise(tx.memories.fetch([seq])[seq], "better", content="ship in the harbour")
         tx.memories.change(tx.memories.fetch([other])[other], forgotten_at=clock(), forgotten_reason="over")
-        tx.journal.record("memory_updated", "x")
+        tx.journal.record(MemoryUpdated("x", {}))
     assert found(store, clock, "boat lamp") == []
     assert [hit for hit, _ in found(store, clock, "ship")] == [seq]
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.errors import Conflict
+from mcp_memory.events import EntityCreated, MemoryCreated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from tests.consistency import troubles
@@ -28,7 +29,7 @@ def observed(store: Store, count: int) -> list[str]:
         entity = tx.entities.add(id="e", name="Ada", type="person")
         memories = tx.memories.add_observations(texts, kind="generic")
         tx.entities.link_all((entity, memory) for memory in memories)
-        tx.journal.record_rows("observed", {str(number): {} for number in range(count)})
+        tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in memories])
     with store.read("default", AT) as tx:
         [node] = tx.entities.nodes([tx.entities.get("Ada")])
         assert list(node.observations) == memories
@@ -63,7 +64,7 @@ def test_rows_written_in_one_go_can_be_taken_back(store: Store, count: int) -> N
 def test_each_row_is_told_of_in_its_own_event(store: Store) -> None:
     observed(store, MANY)
     with store.database.read() as connection:
-        told = connection.run("SELECT before FROM event WHERE name = 'observed' ORDER BY seq")
+        told = connection.run("SELECT before FROM event WHERE name = 'memory_created' ORDER BY seq")
     assert [event["before"][-1]["table"] for event in told] == ["entity_memory"] * MANY
     assert [len(event["before"]) for event in told[1:]] == [1] * (MANY - 1)
 
@@ -73,7 +74,7 @@ def test_a_number_that_a_row_has_is_not_given_again_after_many(store: Store) -> 
     with store.write(Caller(), AT, "more") as tx:
         later = tx.memories.add_observations({"z": "later"}, kind="generic")
         assert later[0].seq > max(memory.seq for memory in tx.memories.fetch_ids(["id 49"]).values())
-        tx.journal.record("memory_created", "z")
+        tx.journal.record(MemoryCreated("z", "", "fact"))
 
 
 def test_what_is_written_is_seen_by_the_next_look_of_its_transaction(store: Store) -> None:
@@ -120,6 +121,6 @@ def test_a_space_may_have_any_name(store: Store) -> None:
     name = 'it\'s 100 % \\ "odd"; ünïcode'
     with store.write(Caller(name), AT, "act") as tx:
         tx.entities.add(id="e", name="Ada", type="person")
-        tx.journal.record("entity_created", "e")
+        tx.journal.record(EntityCreated("e", "Ada", "person"))
     with store.read(name, AT) as tx:
         assert tx.entities.get("Ada").id == "e"

@@ -10,7 +10,8 @@ from mcp_memory.cli.memory_rendering import memory_json, print_memories
 from mcp_memory.cli.options import SHARE, ask, moment
 from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
 from mcp_memory.cli.session import CLIENT, Session
-from mcp_memory.engine.history import MOST_LISTED, Change, DeletedMemories, Past, Purged
+from mcp_memory.engine.history import MOST_LISTED, Change, Past, Purged
+from mcp_memory.engine.memories import Deleted
 from mcp_memory.errors import NotFound
 from mcp_memory.model import Event
 from mcp_memory.text.change_words import change_in_words
@@ -27,7 +28,7 @@ SHOWN = 20
 @click.pass_obj
 def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: bool) -> None:
     """Keep memories out of everything from now on. `restore` brings them back; `purge` removes for good."""
-    done = [(id, session.engine.history.forget(id, reason)) for id in ids]
+    done = [(id, session.engine.memories.forget(id, reason)) for id in ids]
     if as_json:
         print_json([{"id": id, "forgotten": one.forgotten, "message": one.message} for id, one in done])
     else:
@@ -124,7 +125,7 @@ def delete(
     """Delete the memories that meet every condition. It can be undone as one change."""
     if not ids and all(value in (None, ()) for value in conditions.values()):
         raise click.UsageError("Say which memories: ID, --type, --before or --below-confidence.")
-    topic = session.engine.history
+    topic = session.engine.memories
     found = topic.delete(ids, **conditions, dry_run=True)
     if not as_json:
         print_memories(found.memories[:SHOWN], empty="No memory meets that.")
@@ -204,7 +205,7 @@ def _going(found: Purged) -> str:
     return f"the entity {found.entity!r} and {memories}" if found.entity else memories
 
 
-def _tell_deleted(found: DeletedMemories, as_json: bool) -> None:
+def _tell_deleted(found: Deleted, as_json: bool) -> None:
     if as_json:
         print_json(
             {

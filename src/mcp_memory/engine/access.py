@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp_memory.engine.context import Topic, checked_text
 from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.events import TokenCreated, TokenRevoked, TokensNotNeeded
 from mcp_memory.model import EVERY_SPACE, Rights, Token, checked_space
 from mcp_memory.storage.access import CARRIED_OUT, UNDER_WAY, Answered, Claim
 
@@ -56,7 +57,7 @@ class Access(Topic):
                 name, digest(secret), spaces or (self._context.caller.space,), rights, expires_at
             )
             tx.settings.put(TOKEN_NEEDED, True)
-            tx.journal.record("token_created", name, name=name, rights=rights)
+            tx.journal.record(TokenCreated(name, rights))
             [token] = [token for token in tx.access.tokens() if token.name == name]
         return token, secret
 
@@ -69,7 +70,7 @@ class Access(Topic):
             if not tx.access.remove_token(name):
                 raise NotFound(f"there is no token named {name}")
             tx.settings.put(TOKEN_NEEDED, True)
-            tx.journal.record("token_revoked", name, name=name)
+            tx.journal.record(TokenRevoked(name))
 
     def token_of(self, secret: str) -> Token | None:
         """The token that the secret belongs to."""
@@ -91,7 +92,7 @@ class Access(Topic):
             if tx.access.tokens():
                 raise Conflict("there are tokens: revoke them all first (`mcp-memory token list`)")
             tx.settings.put(TOKEN_NEEDED, False)
-            tx.journal.record("tokens_not_needed", "tokens")
+            tx.journal.record(TokensNotNeeded())
 
     def claim(self, key: str, request: str) -> Claim | Answered:
         """The right to do a request with an idempotency key, or what became of it when it was done before.

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from mcp_memory.engine.context import Topic, storable
-from mcp_memory.engine.graph import remove_entity, unobserve
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.memory_file import MemoryFile
-from mcp_memory.engine.observing import observe
 from mcp_memory.errors import NotFound
 from mcp_memory.model import UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
@@ -43,9 +42,8 @@ class Removed:
 class AnthropicCompat(Topic):
     """The nine tools of Anthropic's server.
 
-    With a memory file, what others did to the file is done to the store before each call, and the
-    file is written after each change. A file that has gone is written again, not taken as a wish to
-    forget everything.
+    With a memory file, changes that others made to the file are applied to the store before each call, and
+    the file is written after each change. A missing file is written again; it does not delete anything.
     """
 
     def create_entities(self, wanted: Sequence[EntityLine]) -> Created:
@@ -60,19 +58,19 @@ class AnthropicCompat(Topic):
                     skipped.append(line.name)
                     continue
                 taken.add(line.name)
-                self._add(work.tx, line)
+                work.add(line)
                 created.append(line)
             return Created(tuple(created), tuple(skipped))
 
     def create_relations(self, wanted: Sequence[RelationLine]) -> tuple[RelationLine, ...]:
-        """Those that were not there yet. Every end must exist, or nothing is kept."""
+        """Those that are new. Every end must exist, or nothing is kept."""
         for line in wanted:
             _check(line.source, line.target, line.type)
         with self._writing() as work:
             for line in wanted:
                 for name in (line.source, line.target):
                     _named(work.tx, name)
-            return tuple(line for line in wanted if self._relate(work.tx, line))
+            return tuple(line for line in wanted if work.relate(line))
 
     def add_observations(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
         """By entity, the texts it did not have. Every entity must exist, or nothing is kept."""
@@ -81,15 +79,15 @@ class AnthropicCompat(Topic):
         with self._writing() as work:
             for name, _ in wanted:
                 _named(work.tx, name)
-            return [(name, self._observe(work.tx, _named(work.tx, name), texts)) for name, texts in wanted]
+            return [(name, work.observe(_named(work.tx, name), texts)) for name, texts in wanted]
 
     def delete_entities(self, names: Sequence[str]) -> Removed:
-        """With every relation that touches them, even where only the relation knew the name."""
+        """Delete entities with every relation that touches them, also a dangling one."""
         with self._writing() as work:
             found = work.tx.entities.named(names)
             for entity in (entity for entities in found.values() for entity in entities):
-                remove_entity(work.tx, entity)
-            work.loose = [line for line in work.loose if not {line.source, line.target} & set(names)]
+                work.writer.remove_entity(entity)
+            work.dangling = [line for line in work.dangling if not {line.source, line.target} & set(names)]
             missing = tuple(name for name in names if name not in found)
             return Removed(len(names), len(names) - len(missing), missing)
 
@@ -100,17 +98,16 @@ class AnthropicCompat(Topic):
                 entity = work.tx.entities.find_named(name)
                 if entity is None:
                     missing.append(name)
-                elif count := unobserve(work.tx, entity, texts):
-                    removed += count
-                    _touch(work.tx, entity)
+                else:
+                    removed += work.writer.unobserve(entity, texts)
         return Removed(sum(len(texts) for _, texts in wanted), removed, tuple(missing))
 
     def delete_relations(self, wanted: Sequence[RelationLine]) -> Removed:
         with self._writing() as work:
-            removed = sum(_unrelate(work.tx, line) for line in dict.fromkeys(wanted))
-            kept = [line for line in work.loose if line not in wanted]
-            removed += len(work.loose) - len(kept)
-            work.loose = kept
+            removed = sum(work.unrelate(line) for line in dict.fromkeys(wanted))
+            kept = [line for line in work.dangling if line not in wanted]
+            removed += len(work.dangling) - len(kept)
+            work.dangling = kept
         return Removed(len(wanted), removed)
 
     def read(self) -> GraphLines:
@@ -119,12 +116,12 @@ class AnthropicCompat(Topic):
             return work.whole()
 
     def search(self, query: str) -> GraphLines:
-        """Entities that hold the query as one piece of text, whatever its case; all if it is empty."""
+        """Entities that contain the query as one substring, whatever its case; all if it is empty."""
         with self._reading() as work:
             return work.around(work.tx.entities.holding(query) if "\0" not in query else [])
 
     def open(self, names: Sequence[str]) -> GraphLines:
-        """Entities by their exact names, in stored order; unknown names are passed over."""
+        """Entities by their exact names, in stored order; unknown names are skipped."""
         with self._reading() as work:
             found = work.tx.entities.named(names).values()
             return work.around(entity for entities in found for entity in entities)
@@ -136,120 +133,136 @@ class AnthropicCompat(Topic):
             with file.turn(needed=False):
                 self._take_in(file)
         with self._context.reading() as tx:
-            yield _Work(tx, file.lines if file else GraphLines())
+            yield self._work(tx, file.lines if file else GraphLines())
 
     @contextmanager
     def _writing(self) -> Iterator["_Work"]:
         file = self._context.memory_file
         if file is None:
             with self._context.writing() as tx:
-                yield _Work(tx, GraphLines())
+                yield self._work(tx, GraphLines())
             return
         with file.turn():
             if file.has_changed():
                 self._take_in(file)
             with file.replacement() as write, self._context.writing() as tx:
-                work = _Work(tx, file.lines)
+                work = self._work(tx, file.lines)
                 yield work
-                self._settle(work)
+                work.settle()
                 lines = replace(work.whole(), unreadable=file.lines.unreadable)
                 text = graph_lines.render(lines)
                 write(text)
-            # Only now: were the file older than what is noted here, its lack of the newest changes
-            # would later be taken for a wish to undo them.
+            # Only now: a file older than this note would later look as if somebody had
+            # removed the newest changes from it.
             file.lines = lines
             with self._context.noting() as tx:
                 _agree(tx, file, text)
 
     def _take_in(self, file: MemoryFile) -> None:
-        """Do to the store what others did to the file since both last agreed."""
+        """Apply to the store what others changed in the file since both last agreed."""
         text = file.read()
         with self._context.reading() as tx:
             agreed = _agreed(tx, file)
         file.lines = graph_lines.parse(agreed if text is None else text)
         if text is not None and text != agreed:
             with self._context.writing() as tx:
-                self._apply(tx, graph_lines.difference(graph_lines.parse(agreed), file.lines), file.lines)
+                changes = graph_lines.difference(graph_lines.parse(agreed), file.lines)
+                self._work(tx, file.lines).apply(changes)
                 _agree(tx, file, text)
 
-    def _apply(self, tx: Transaction, changes: Difference, file: GraphLines) -> None:
-        for was, type in changes.retyped:
-            if entity := _meant(tx, was, file):
-                _retype(tx, entity, type)
-        for line in changes.removed:
-            if entity := _meant(tx, line, file):
-                remove_entity(tx, entity)
-        for line in changes.unobserved:
-            if (entity := _meant(tx, line, file)) and unobserve(tx, entity, line.observations):
-                _touch(tx, entity)
-        for line in changes.added:
-            self._add_or_observe(tx, line, _meant(tx, line, file))
-        self._apply_relations(tx, changes)
-
-    def _apply_relations(self, tx: Transaction, changes: Difference) -> None:
-        for relation in changes.unrelated:
-            _unrelate(tx, relation)
-        for relation in changes.related:
-            if _has_ends(tx, relation):
-                self._relate(tx, relation)
-
-    def _add_or_observe(self, tx: Transaction, line: EntityLine, known: Entity | None) -> None:
-        if known is None:
-            self._add(tx, line)
-            return
-        if known.type == UNKNOWN_TYPE:
-            _retype(tx, known, line.type)
-        self._observe(tx, known, line.observations)
-
-    def _settle(self, work: "_Work") -> None:
-        """Relations that waited for an end that is there now become real ones."""
-        for line in work.loose:
-            if _has_ends(work.tx, line):
-                self._relate(work.tx, line)
-
-    def _add(self, tx: Transaction, line: EntityLine) -> None:
-        entity = tx.entities.add(id=self._context.new_id(), name=line.name, type=line.type)
-        tx.journal.record("entity_created", entity.id, id=entity.id, name=entity.name, type=entity.type)
-        observe(tx, entity, line.observations, self._context.new_id, repeats=True)
-
-    def _observe(self, tx: Transaction, entity: Entity, texts: Sequence[str]) -> list[str]:
-        added = observe(tx, entity, texts, self._context.new_id, repeats=True)
-        if added:
-            _touch(tx, entity)
-        return [memory.content for memory in added]
-
-    def _relate(self, tx: Transaction, line: RelationLine) -> bool:
-        """Whether the relation is new."""
-        source, target = _named(tx, line.source), _named(tx, line.target)
-        if tx.relations.active(source, target, line.type):
-            return False
-        new = tx.relations.add(id=self._context.new_id(), source=source, target=target, type=line.type)
-        tx.journal.record(
-            "relation_created", new.id, id=new.id, source=line.source, target=line.target, type=line.type
-        )
-        return True
+    def _work(self, tx: Transaction, file: GraphLines) -> "_Work":
+        return _Work(tx, GraphWriter(tx, self._context.new_id), file)
 
 
 class _Work:
-    """A transaction, and the relations of the file that may have to wait for an end that is missing."""
+    """A transaction, with the file's relations that wait for a missing end."""
 
-    def __init__(self, tx: Transaction, file: GraphLines) -> None:
+    def __init__(self, tx: Transaction, writer: GraphWriter, file: GraphLines) -> None:
         self.tx = tx
-        self.loose = list(file.dangling)
-        self._outline = GraphProjection(tx.scope)
+        self.writer = writer
+        self.dangling = list(file.dangling)
+        self._file = file
+        self._projection = GraphProjection(tx.scope)
 
     def whole(self) -> GraphLines:
-        return self._with_loose(self._outline.whole(), self.loose)
+        return self._with_dangling(self._projection.whole(), self.dangling)
 
     def around(self, entities: Iterable[Entity]) -> GraphLines:
         """These entities in stored order, and every relation with at least one end among them."""
-        found = self._outline.of([entity.seq for entity in entities])
-        return self._with_loose(
-            found, [line for line in self.loose if {line.source, line.target} & found.names]
+        found = self._projection.of([entity.seq for entity in entities])
+        return self._with_dangling(
+            found, [line for line in self.dangling if {line.source, line.target} & found.names]
         )
 
-    def _with_loose(self, found: GraphLines, loose: Iterable[RelationLine]) -> GraphLines:
-        waiting = [line for line in loose if not _has_ends(self.tx, line)]
+    def add(self, line: EntityLine) -> None:
+        self.observe(self.writer.add_entity(line.name, line.type), line.observations)
+
+    def observe(self, entity: Entity, texts: Sequence[str]) -> list[str]:
+        """The texts that the entity did not have."""
+        [added] = self.writer.observe([(entity, texts)], repeats=True)
+        return [memory.content for memory in added]
+
+    def relate(self, line: RelationLine) -> bool:
+        """Whether the relation is new."""
+        return self.writer.relate_once(_named(self.tx, line.source), _named(self.tx, line.target), line.type)
+
+    def unrelate(self, line: RelationLine) -> bool:
+        """Whether there was such a relation. An inverse stays: this server knows no inverses."""
+        if not _has_ends(self.tx, line):
+            return False
+        source, target = _named(self.tx, line.source), _named(self.tx, line.target)
+        relation = self.tx.relations.active(source, target, line.type)
+        if relation is not None:
+            self.writer.remove_relation(relation)
+        return relation is not None
+
+    def settle(self) -> None:
+        """Create the dangling relations whose ends exist by now."""
+        for line in self.dangling:
+            if _has_ends(self.tx, line):
+                self.relate(line)
+
+    def apply(self, changes: Difference) -> None:
+        """Do to the store what was done to the file."""
+        for was, type in changes.retyped:
+            for entity in self._meant(was):
+                self.writer.change_entity(entity, {"type": type})
+        for line in changes.removed:
+            for entity in self._meant(line):
+                self.writer.remove_entity(entity)
+        for line in changes.unobserved:
+            for entity in self._meant(line):
+                self.writer.unobserve(entity, line.observations)
+        for line in changes.added:
+            self._add_or_observe(line)
+        self._apply_relations(changes)
+
+    def _apply_relations(self, changes: Difference) -> None:
+        for relation in changes.unrelated:
+            self.unrelate(relation)
+        for relation in changes.related:
+            if _has_ends(self.tx, relation):
+                self.relate(relation)
+
+    def _add_or_observe(self, line: EntityLine) -> None:
+        known = self._meant(line)
+        if not known:
+            self.add(line)
+        for entity in known:
+            if entity.type == UNKNOWN_TYPE:
+                self.writer.change_entity(entity, {"type": line.type})
+            self.observe(entity, line.observations)
+
+    def _meant(self, line: EntityLine) -> list[Entity]:
+        """The entity of that name and type, else one of that name that the file does not describe."""
+        found = self.tx.entities.named([line.name]).get(line.name, [])
+        described = {(one.name, one.type) for one in self._file.entities if one.name == line.name}
+        exact = [entity for entity in found if entity.type == line.type]
+        other = [entity for entity in found if (entity.name, entity.type) not in described]
+        return (exact or other)[:1]
+
+    def _with_dangling(self, found: GraphLines, dangling: Iterable[RelationLine]) -> GraphLines:
+        waiting = [line for line in dangling if not _has_ends(self.tx, line)]
         return replace(found, relations=(*found.relations, *waiting))
 
 
@@ -265,46 +278,8 @@ def _named(tx: Transaction, name: str) -> Entity:
     return entity
 
 
-def _meant(tx: Transaction, line: EntityLine, file: GraphLines) -> Entity | None:
-    """By name and type; or by name alone, if the file does not describe the one found as another entity."""
-    found = tx.entities.named([line.name]).get(line.name, [])
-    described = {(entity.name, entity.type) for entity in file.entities if entity.name == line.name}
-    exact = (entity for entity in found if entity.type == line.type)
-    other = (entity for entity in found if (entity.name, entity.type) not in described)
-    return next(exact, None) or next(other, None)
-
-
 def _has_ends(tx: Transaction, line: RelationLine) -> bool:
     return tx.entities.named([line.source, line.target]).keys() >= {line.source, line.target}
-
-
-def _unrelate(tx: Transaction, line: RelationLine) -> int:
-    """How many relations that was: one or none."""
-    if not _has_ends(tx, line):
-        return 0
-    relation = tx.relations.active(_named(tx, line.source), _named(tx, line.target), line.type)
-    if relation is None:
-        return 0
-    tx.relations.remove(relation)
-    tx.journal.record(
-        "relation_deleted",
-        relation.id,
-        id=relation.id,
-        source=line.source,
-        target=line.target,
-        type=line.type,
-    )
-    return 1
-
-
-def _retype(tx: Transaction, entity: Entity, type: str) -> None:
-    tx.entities.change(entity, type=type)
-    tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={"type": type})
-
-
-def _touch(tx: Transaction, entity: Entity) -> None:
-    tx.entities.change(entity)
-    tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={})
 
 
 def _agreed(tx: Transaction, file: MemoryFile) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from mcp_memory.events import MemoriesMerged, MemoryDeleted, MemoryUpdated
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.ranking.closeness import close_to_each
 from mcp_memory.ranking.decay import effective_confidence
@@ -242,12 +243,10 @@ def merge(tx: Transaction, cluster: Cluster) -> None:
         tx.consolidation.take_in(primary, memory)
     tx.memories.revise(primary, "consolidated", **_additions(primary, absorbed))
     ids = [memory.id for memory in absorbed]
-    tx.journal.record(
-        "memories_merged", primary.id, id=primary.id, absorbed_ids=ids, preview=shortened(primary.content)
-    )
-    tx.journal.record("memory_updated", primary.id, id=primary.id, changes={"absorbed_ids": ids})
+    tx.journal.record(MemoriesMerged(primary.id, ids, shortened(primary.content)))
+    tx.journal.record(MemoryUpdated(primary.id, {"absorbed_ids": ids}))
     for id in ids:
-        tx.journal.record("memory_deleted", id, id=id, absorbed_by=primary.id)
+        tx.journal.record(MemoryDeleted(id, absorbed_by=primary.id))
 
 
 def _together(primary: Memory, absorbed: Sequence[Memory]) -> str:

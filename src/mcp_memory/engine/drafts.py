@@ -8,13 +8,17 @@ from typing import Any
 
 from mcp_memory.engine.context import at_most, checked_share, checked_text, storable
 from mcp_memory.errors import Invalid
-from mcp_memory.model import ASSOCIATION_TYPES, DEFAULT_IMPORTANCE, Filter
+from mcp_memory.model import (
+    ASSOCIATION_TYPES,
+    DEFAULT_IMPORTANCE,
+    ORDINARY_IMPORTANCE,
+    PINNED_TYPE,
+    Filter,
+)
 from mcp_memory.tuning import Limits
 
 PLAIN_TYPE = "observation"
 """The type of a memory whose writer named none."""
-
-ORDINARY_IMPORTANCE = 0.5
 
 MOST_TAGS = 100
 MOST_FILTER_TYPES = 100
@@ -42,6 +46,12 @@ class NewMemory:
     """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
     project: str | None = None
     """None: the caller's."""
+    pinned: bool | None = None
+    """Whether it is kept from fading; when not given, an identity is."""
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.type == PINNED_TYPE if self.pinned is None else self.pinned
 
     @property
     def weight(self) -> float:

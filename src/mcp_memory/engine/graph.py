@@ -1,35 +1,17 @@
 """The knowledge graph: entities, what is observed about them, and how they relate."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_share, checked_text
 from mcp_memory.engine.drafts import checked_metadata
-from mcp_memory.engine.observing import observe, observe_each, release
-from mcp_memory.engine.relating import (
-    NewRelation,
-    RelationOutcome,
-    Triple,
-    find_relation,
-    get_relation,
-    inverse_of,
-    relate,
-    unrelate,
-)
-from mcp_memory.errors import Conflict, Invalid, NotFound, Stale
-from mcp_memory.model import (
-    ACTIVE,
-    GENERIC_KIND,
-    GENERIC_TYPE,
-    UNKNOWN_TYPE,
-    Entity,
-    Graph,
-    Memory,
-    Node,
-    Relation,
-)
+from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.memory_changes import supersede
+from mcp_memory.engine.relating import NewRelation, RelationOutcome, Triple, find_relation, get_relation
+from mcp_memory.errors import Invalid, NotFound, Stale
+from mcp_memory.model import ACTIVE, GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
 from mcp_memory.storage import Transaction
 
 MOST_UNWANTED = 10_000
@@ -114,7 +96,8 @@ class KnowledgeGraph(Topic):
         for relation in wanted:
             self._check_relation(relation)
         with self._context.writing() as tx:
-            return [relate(tx, relation, self._context.new_id) for relation in wanted]
+            writer = self._writer(tx)
+            return [writer.relate_named(relation) for relation in wanted]
 
     def add_observations(
         self, name: str, texts: Sequence[str], *, kind: str = GENERIC_KIND, supersedes: str | None = None
@@ -127,10 +110,9 @@ class KnowledgeGraph(Topic):
         checked_text(kind, "the kind", most=100)
         with self._context.writing() as tx:
             entity = tx.entities.get(name)
-            added = observe(tx, entity, texts, self._context.new_id, kind=kind)
+            [added] = self._writer(tx).observe([(entity, texts)], kind=kind)
             if supersedes is not None:
                 self._supersede(tx, entity, supersedes, added[-1].id if added else None)
-            self._touch(tx, entity, bool(added))
             return tx.entities.nodes([entity])[0]
 
     def add_to_each(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
@@ -141,7 +123,8 @@ class KnowledgeGraph(Topic):
         with self._context.writing() as tx:
             named = tx.entities.named(name for name, _ in wanted)
             entities = [named[name][0] if name in named else tx.entities.get(name) for name, _ in wanted]
-            each = self._observe_each(tx, list(zip(entities, (texts for _, texts in wanted), strict=True)))
+            texts_by_entity = list(zip(entities, (texts for _, texts in wanted), strict=True))
+            each = self._writer(tx).observe(texts_by_entity)
         return [
             (name, [memory.content for memory in added])
             for (name, _), added in zip(wanted, each, strict=True)
@@ -160,9 +143,7 @@ class KnowledgeGraph(Topic):
                 if entity is None:
                     missing.append(name)
                     continue
-                removed = unobserve(tx, entity, texts)
-                self._touch(tx, entity, removed > 0)
-                deleted.append((name, removed))
+                deleted.append((name, self._writer(tx).unobserve(entity, texts)))
         return Deleted(tuple(deleted), tuple(missing))
 
     def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> Deleted:
@@ -178,7 +159,7 @@ class KnowledgeGraph(Topic):
                 if entity is None:
                     missing.append(name)
                     continue
-                remove_entity(tx, entity, cascade_memories=cascade_memories)
+                self._writer(tx).remove_entity(entity, cascade_memories=cascade_memories)
                 deleted.append(name)
         return Deleted(tuple(deleted), tuple(missing))
 
@@ -187,8 +168,7 @@ class KnowledgeGraph(Topic):
         at_most(len(texts), MOST_UNWANTED, "observations")
         with self._context.writing() as tx:
             entity = tx.entities.get(name)
-            removed = unobserve(tx, entity, texts)
-            self._touch(tx, entity, removed > 0)
+            self._writer(tx).unobserve(entity, texts)
             return tx.entities.nodes([entity])[0]
 
     def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
@@ -202,7 +182,7 @@ class KnowledgeGraph(Topic):
                 if isinstance(relation, str):
                     missing.append(relation)
                 else:
-                    unrelate(tx, relation)
+                    self._writer(tx).unrelate(relation)
                     deleted.append(triple)
         return Deleted(tuple(deleted), tuple(missing))
 
@@ -210,7 +190,7 @@ class KnowledgeGraph(Topic):
         """Take one relation away, ended or not, with the one that says the same from the other end."""
         with self._context.writing() as tx:
             relation = tx.relations.get_id(id)
-            unrelate(tx, relation)
+            self._writer(tx).unrelate(relation)
             return relation
 
     def get_relation(self, id: str) -> Relation:
@@ -226,18 +206,7 @@ class KnowledgeGraph(Topic):
             relation = get_relation(tx, which)
             if relation.ended_at is not None:
                 return EndedRelation(relation, None, already=True)
-            ended = tx.relations.change(relation, ended_at=tx.at)
-            inverse = inverse_of(tx, relation)
-            if inverse is not None:
-                inverse = tx.relations.change(inverse, ended_at=tx.at)
-            tx.journal.record(
-                "relation_ended",
-                ended.id,
-                id=ended.id,
-                source=ended.source,
-                target=ended.target,
-                type=ended.type,
-            )
+            ended, inverse = self._writer(tx).end_relation(relation)
             return EndedRelation(ended, inverse, already=False)
 
     def open_nodes(
@@ -285,12 +254,7 @@ class KnowledgeGraph(Topic):
                 raise Stale(f"entity {entity.name!r} was changed at {entity.updated_at}: read it again first")
             real = {name: value for name, value in changes.items() if value != getattr(entity, name)}
             self._check_entity(NewEntity(**{"name": entity.name, "type": entity.type, **real}))
-            if not real:
-                return entity
-            _refuse_twin(tx, entity, real)
-            changed = tx.entities.change(entity, **real)
-            tx.journal.record("entity_updated", entity.id, id=entity.id, name=changed.name, changes=real)
-            return changed
+            return self._writer(tx).change_entity(entity, real)
 
     def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
         """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
@@ -344,80 +308,26 @@ class KnowledgeGraph(Topic):
         if wanted.context is not None:
             checked_note(wanted.context, "a relation's context", most=self._context.limits.content_bytes)
 
+    def _writer(self, tx: Transaction) -> GraphWriter:
+        return GraphWriter(tx, self._context.new_id)
+
     def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
+        writer = self._writer(tx)
         known = tx.entities.named(entity.name for entity in wanted)
         new: dict[str, int] = {}
         for place, entity in enumerate(wanted):
             if entity.name not in known:
                 new.setdefault(entity.name, place)
-        for made in self._add_entities(tx, [wanted[place] for place in new.values()]):
+        for made in writer.add_entities([_draft(wanted[place]) for place in new.values()]):
             known[made.name] = [made]
         entities = [
             known[entity.name][0]
             if new.get(entity.name) == place
-            else self._put_known(tx, entity, known[entity.name])
+            else _put_known(writer, entity, known[entity.name])
             for place, entity in enumerate(wanted)
         ]
-        self._observe_each(
-            tx, [(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)]
-        )
+        writer.observe([(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)])
         return entities
-
-    def _put_known(self, tx: Transaction, wanted: NewEntity, same_name: list[Entity]) -> Entity:
-        """What is wanted under a name that is taken. `same_name` is kept up to date."""
-        meant = _match(same_name, wanted)
-        if meant is None:
-            [entity] = self._add_entities(tx, [wanted])
-            same_name.append(entity)
-        else:
-            entity = self._fill_in(tx, meant, wanted)
-            same_name[same_name.index(meant)] = entity
-        return entity
-
-    def _add_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
-        made = tx.entities.add_all(
-            {
-                "id": self._context.new_id(), "name": entity.name, "type": entity.type or GENERIC_TYPE,
-                "description": entity.description, "metadata": dict(entity.metadata),
-                "status": entity.status or ACTIVE,
-            }
-            for entity in wanted
-        )  # fmt: skip
-        tx.journal.record_rows(
-            "entity_created",
-            {entity.id: {"id": entity.id, "name": entity.name, "type": entity.type} for entity in made},
-        )
-        return made
-
-    def _observe_each(
-        self, tx: Transaction, wanted: Sequence[tuple[Entity, Sequence[str]]]
-    ) -> list[list[Memory]]:
-        each = observe_each(tx, wanted, self._context.new_id)
-        more = {entity.seq: entity for (entity, _), added in zip(wanted, each, strict=True) if added}
-        for entity in more.values():
-            self._touch(tx, entity, changed=True)
-        return each
-
-    def _fill_in(self, tx: Transaction, entity: Entity, wanted: NewEntity) -> Entity:
-        """What is given is taken over; what is not stays as it was."""
-        changes: dict[str, Any] = {"metadata": {**entity.metadata, **wanted.metadata}}
-        for name, value in (
-            ("type", wanted.type),
-            ("description", wanted.description),
-            ("status", wanted.status),
-        ):
-            changes[name] = getattr(entity, name) if value is None else value
-        changes = {name: value for name, value in changes.items() if value != getattr(entity, name)}
-        if not changes:
-            return entity
-        changed = tx.entities.change(entity, **changes)
-        tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes=changes)
-        return changed
-
-    def _touch(self, tx: Transaction, entity: Entity, changed: bool) -> None:
-        if changed and entity.updated_at != tx.at:
-            tx.entities.change(entity)
-            tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={})
 
     def _supersede(self, tx: Transaction, entity: Entity, which: str, by: str | None) -> None:
         [node] = tx.entities.nodes([entity])
@@ -433,44 +343,41 @@ class KnowledgeGraph(Topic):
         if by == old.id:
             raise Invalid("an observation cannot supersede itself: give the new text")
         if len(tx.entities.linked_to(old)) > 1:
-            # It is still true of the others. There it stays; here it is the journal that remembers it.
-            tx.entities.unlink(entity, old)
-            tx.journal.record("observations_removed", entity.id, id=entity.id, name=entity.name, count=1)
-            return
-        tx.memories.change(old, superseded_at=tx.at, superseded_by=by)
-        tx.journal.record("memory_updated", old.id, id=old.id, changes={"superseded_by": by})
+            # It is still true of the other entities, so it stays current there.
+            self._writer(tx).unlink(entity, old)
+        else:
+            supersede(tx, old, by)
 
 
-def _refuse_twin(tx: Transaction, entity: Entity, changes: Mapping[str, Any]) -> None:
-    name, type = changes.get("name", entity.name), changes.get("type", entity.type)
-    for other in tx.entities.named([name]).get(name, []):
-        if other.type == type and other.seq != entity.seq:
-            raise Conflict(f"there is an entity {name!r} of type {type!r} already: choose another name")
+def _draft(wanted: NewEntity) -> EntityDraft:
+    return EntityDraft(
+        name=wanted.name,
+        type=wanted.type or GENERIC_TYPE,
+        description=wanted.description,
+        metadata=wanted.metadata,
+        status=wanted.status or ACTIVE,
+    )
 
 
-def remove_entity(tx: Transaction, entity: Entity, *, cascade_memories: bool = False) -> None:
-    [node] = tx.entities.nodes([entity], superseded=True)
-    tx.entities.remove(entity)
-    tx.journal.record("entity_deleted", entity.id, id=entity.id, name=entity.name)
-    unique = list({memory.seq: memory for memory in node.observations}.values())
-    released = release(tx, unique)
-    if cascade_memories:
-        for memory in unique:
-            if memory not in released:
-                tx.memories.remove(memory)
-                tx.journal.record("memory_deleted", memory.id, id=memory.id)
+def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) -> Entity:
+    """Create or fill in an entity whose name is taken. `same_name` is kept up to date."""
+    meant = _match(same_name, wanted)
+    if meant is None:
+        [entity] = writer.add_entities([_draft(wanted)])
+        same_name.append(entity)
+    else:
+        entity = writer.change_entity(meant, _additions(meant, wanted))
+        same_name[same_name.index(meant)] = entity
+    return entity
 
 
-def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
-    """Take texts off an entity, superseded ones too. How many observations that were."""
-    unwanted = set(texts)
-    [node] = tx.entities.nodes([entity], superseded=True)
-    found = {memory.seq: memory for memory in node.observations if memory.content in unwanted}
-    removed = sum(tx.entities.unlink(entity, memory) for memory in found.values())
-    release(tx, list(found.values()))
-    if removed:
-        tx.journal.record("observations_removed", entity.id, id=entity.id, name=entity.name, count=removed)
-    return removed
+def _additions(entity: Entity, wanted: NewEntity) -> dict[str, Any]:
+    """What is given replaces what was known; what is not given stays."""
+    given = {"type": wanted.type, "description": wanted.description, "status": wanted.status}
+    return {
+        "metadata": {**entity.metadata, **wanted.metadata},
+        **{name: value for name, value in given.items() if value is not None},
+    }
 
 
 def _match(found: Sequence[Entity], wanted: NewEntity) -> Entity | None:

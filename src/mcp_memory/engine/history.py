@@ -1,28 +1,23 @@
 """What happened, and how to take it back: undo, forgetting and restoring, versions, deletion, purging."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine.context import Topic, at_most, checked_limit, storable
-from mcp_memory.engine.drafts import checked_filter
-from mcp_memory.errors import Conflict, Invalid, NotFound
-from mcp_memory.model import Event, Filter, Memory, MemoryVersion
+from mcp_memory.engine.context import Topic, checked_limit
+from mcp_memory.engine.memory_changes import refuse_twin
+from mcp_memory.errors import Conflict, NotFound
+from mcp_memory.events import ChangeUndone, MemoryCreated, MemoryRestored, MemoryUpdated, kind_of
+from mcp_memory.model import Event, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal
-from mcp_memory.storage.journal import UNDONE, Act
+from mcp_memory.storage.journal import Act
 from mcp_memory.text.change_words import change_in_words
 from mcp_memory.text.preview import shortened
 
 MOST_LISTED = 100
 MOST_EVENTS = 1000
-MOST_IDS = 1000
-REASON_LENGTH = 2000
-
-_UNSEEN = frozenset({"sync_complete", "token_created", "token_revoked", "ranking_tuned"})
-"""Events after which everything is remembered as before."""
 
 _RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
 """What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
@@ -61,28 +56,6 @@ class Past:
     memory: Memory | None
     versions: tuple[MemoryVersion, ...]
     events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """Whether a memory was found and is forgotten, and a sentence with a preview of it."""
-
-    forgotten: bool
-    message: str
-    memory: Memory | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DeletedMemories:
-    memories: tuple[Memory, ...]
-    """What is gone, or would be in a dry run."""
-    missing: tuple[str, ...]
-    """Ids that no memory has."""
-    kept: tuple[str, ...]
-    """Ids of memories that the other conditions spared."""
-    act: str | None
-    """What takes the deletion back; None when nothing was deleted."""
-    dry_run: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,7 +105,7 @@ class History(Topic):
             while events := tx.journal.after(last, MOST_EVENTS):
                 last = events[-1].seq
                 for event in events:
-                    told = told or event.name not in _UNSEEN
+                    told = told or kind_of(event.name).shows
                     names |= dict.fromkeys(_entities_named(event))
                     memories |= dict.fromkeys([event.subject] if event.name.startswith("memory_") else [])
             found = tx.memories.fetch_ids(memories)
@@ -158,22 +131,6 @@ class History(Topic):
         """Take back the newest change that is not an undo itself; with `by`, the newest of that client."""
         with self._context.writing() as tx:
             return self._take_back(tx, self._last_undoable(tx, by))
-
-    def forget(self, memory_id: str, reason: str | None = None) -> Forgotten:
-        """Keep a memory out of everything from now on; it stays stored, and can be restored."""
-        if reason is not None and len(storable(reason, "the reason")) > REASON_LENGTH:
-            raise Invalid(f"the reason is longer than {REASON_LENGTH:,} characters: shorten it")
-        with self._context.writing() as tx:
-            memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
-            if memory is None:
-                return Forgotten(False, f"No memory has the id {memory_id}; nothing was forgotten.")
-            preview = shortened(memory.content)
-            if memory.forgotten_at is not None:
-                return Forgotten(True, f"Was forgotten already: “{preview}”", memory)
-            changed = tx.memories.change(memory, forgotten_at=tx.at, forgotten_reason=reason)
-            tx.journal.record("memory_forgotten", memory.id, id=memory.id, reason=reason, preview=preview)
-            tx.journal.record("memory_deleted", memory.id, id=memory.id)
-            return Forgotten(True, f"Forgotten: “{preview}”. It can be restored.", changed)
 
     def restore(self, memory_id: str) -> Memory:
         """Bring back a memory that was forgotten, deleted, pruned or merged away, with what hung on it."""
@@ -213,43 +170,10 @@ class History(Topic):
             changes = _restoring(memory, found[number])
             if not changes:
                 return memory
-            _refuse_twin(tx, memory, changes.get("content", memory.content))
+            refuse_twin(tx, memory, changes.get("content", memory.content))
             revised = tx.memories.revise(memory, f"restored version {number}", **changes)
-            tx.journal.record("memory_updated", memory.id, id=memory.id, changes={"restored_version": number})
+            tx.journal.record(MemoryUpdated(memory.id, {"restored_version": number}))
             return revised
-
-    def delete(
-        self,
-        memory_ids: Sequence[str] = (),
-        *,
-        before: datetime | None = None,
-        below_confidence: float | None = None,
-        types: Sequence[str] = (),
-        dry_run: bool = False,
-    ) -> DeletedMemories:
-        """Remove the memories that meet every condition given; the removal can be undone as one change."""
-        if not memory_ids and not types and before is None and below_confidence is None:
-            raise Invalid(
-                "nothing says which memories to delete: give memory_ids, before_date, "
-                "min_confidence_below or memory_types"
-            )
-        at_most(len(memory_ids), MOST_IDS, "memory ids")
-        filter = checked_filter(Filter(types=tuple(types), before=before, below_confidence=below_confidence))
-        with self._context.reading() if dry_run else self._context.writing() as tx:
-            going = self._matching(tx, memory_ids, filter)
-            if not dry_run:
-                for memory in going:
-                    tx.memories.remove(memory)
-                    tx.journal.record("memory_deleted", memory.id, id=memory.id)
-            known = {*tx.memories.fetch_ids(memory_ids), *(memory.id for memory in going)}
-            gone = {memory.id for memory in going}
-            return DeletedMemories(
-                memories=tuple(going),
-                missing=tuple(id for id in dict.fromkeys(memory_ids) if id not in known),
-                kept=tuple(id for id in dict.fromkeys(memory_ids) if id in known - gone),
-                act=tx.act if going and not dry_run else None,
-                dry_run=dry_run,
-            )
 
     def purge(self, which: str, *, dry_run: bool = False) -> Purged:
         """Remove a memory by id, or an entity by name with every memory about it, for good and at once.
@@ -294,7 +218,12 @@ class History(Topic):
         before = 2**62
         while acts := tx.journal.acts(MOST_LISTED, before):
             for act in acts:
-                if act.kept and not act.undone and UNDONE not in act.counts and by in (None, act.client):
+                if (
+                    act.kept
+                    and not act.undone
+                    and ChangeUndone.event not in act.counts
+                    and by in (None, act.client)
+                ):
                     return act.act
             before = acts[-1].last_seq
         raise NotFound("there is no change left that can be undone")
@@ -309,19 +238,11 @@ class History(Topic):
         self._take_back(tx, removal.act, removal.seq)
 
     def _remember_again(self, tx: Transaction, memory: Memory) -> None:
-        _refuse_twin(tx, memory, memory.content)
+        refuse_twin(tx, memory, memory.content)
         tx.memories.change(memory, forgotten_at=None, forgotten_reason=None)
-        tx.journal.record("memory_restored", memory.id, id=memory.id, preview=shortened(memory.content))
-        tx.journal.record("memory_created", memory.id, id=memory.id, content=memory.content, type=memory.type)
+        tx.journal.record(MemoryRestored(memory.id, shortened(memory.content)))
+        tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
         tx.memories.reinforce([memory.seq])
-
-    def _matching(self, tx: Transaction, ids: Sequence[str], filter: Filter) -> list[Memory]:
-        half_life = self._context.tuning.half_life
-        if filter == Filter():
-            return list(tx.memories.fetch_ids(ids).values())
-        count = tx.memories.count(filter, half_life=half_life)
-        found = tx.memories.find(filter, order="oldest", limit=count, half_life=half_life)
-        return [memory for memory in found if not ids or memory.id in ids]
 
 
 def _change(act: Act) -> Change:
@@ -337,18 +258,11 @@ def _change(act: Act) -> Change:
 
 
 def _entities_named(event: Event) -> list[str]:
-    keys = ("name",) if event.name.startswith(("entity", "observations")) else ("source", "target")
-    return [str(event.payload[key]) for key in keys if key in event.payload]
+    named = kind_of(event.name).entity_fields
+    return [str(event.payload[field]) for field in named if field in event.payload]
 
 
 def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:
     wanted: dict[str, Any] = {name: version.state[name] for name in _RESTORED if name in version.state}
     wanted |= {"content": version.content, "tags": tuple(version.state.get("tags", memory.tags))}
     return {name: value for name, value in wanted.items() if value != getattr(memory, name)}
-
-
-def _refuse_twin(tx: Transaction, memory: Memory, content: str) -> None:
-    twins = [tx.memories.equal_to(content), *tx.memories.exactly([content]).values()]
-    for twin in twins:
-        if twin is not None and twin.seq != memory.seq:
-            raise Conflict(f"memory {twin.id} says exactly that by now: forget or delete it first")

@@ -71,6 +71,21 @@ class Indexing(Topic):
         except Unavailable as error:
             return ByWordsOnly(str(error))
 
+    def passage(self, text: str, model: EmbeddingModel | None) -> Meaning | ByWordsOnly:
+        """The vector of a text about to be stored; `model` is the database's, None if it has none yet."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel):
+            return ByWordsOnly(embedder.reason)
+        try:
+            active = model or self._adopt(embedder, NOTE_PATIENCE)
+            if active.fingerprint != embedder.card.fingerprint:
+                return ByWordsOnly(_mismatch(active, embedder))
+            return Meaning(
+                active, embedder.embed([text], "passage")[0].tobytes(), embedder.card.unrelated_cosine
+            )
+        except Unavailable as error:
+            return ByWordsOnly(str(error))
+
     def embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
         """Vectors of texts that are about to be kept; None when there is no model that fits."""
         embedder = self._context.embedder
@@ -173,11 +188,14 @@ class Indexing(Topic):
 
     def _mismatch(self, embedder: Embedder) -> str:
         with self._context.reading() as tx:
-            active = tx.indexes.models()["active"]
-        return (
-            f"the vectors here were made by {active.name}, the model at hand is {embedder.card.name}. "
-            "Run `mcp-memory reembed`, or set EMBEDDING_MODEL back."
-        )
+            return _mismatch(tx.indexes.models()["active"], embedder)
+
+
+def _mismatch(active: EmbeddingModel, embedder: Embedder) -> str:
+    return (
+        f"the vectors here were made by {active.name}, the model at hand is {embedder.card.name}. "
+        "Run `mcp-memory reembed`, or set EMBEDDING_MODEL back."
+    )
 
 
 def stored_vectors(tx: Transaction, node: Node) -> "NDArray[np.float32] | None":

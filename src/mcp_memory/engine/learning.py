@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_memory.engine.context import Topic
 from mcp_memory.errors import Conflict, Invalid
+from mcp_memory.events import RankingTuned
 from mcp_memory.ranking.limbic import LimbicWeights, Scored, weighed
 from mcp_memory.ranking.metrics import lift_at, ndcg_at, reciprocal_rank
 from mcp_memory.ranking.routing import Strategy, routed
@@ -216,7 +217,7 @@ class Learning(Topic):
             wanted = change(_stored(tx))
             values = {"gamma": wanted.gamma, "beta_sal": wanted.beta_sal}
             tx.settings.put(_KEY, {**values, "changed_at": tx.at.isoformat()})
-            tx.journal.record("ranking_tuned", _KEY, **values)
+            tx.journal.record(RankingTuned(**values))
             return _stored(tx)
 
 

@@ -25,7 +25,9 @@ from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
+from mcp_memory.engine.memory_changes import remove_memory
 from mcp_memory.errors import Unavailable, Unequipped
+from mcp_memory.events import ConsolidationComplete
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.storage import Transaction
 from mcp_memory.text.sameness import Calibration
@@ -101,10 +103,7 @@ class Maintenance(Topic):
             left = tx.consolidation.count_fading(below, half_life) - len(fading)
             if not dry_run:
                 for memory, confidence in fading:
-                    tx.memories.remove(memory)
-                    tx.journal.record(
-                        "memory_deleted", memory.id, id=memory.id, pruned_at_confidence=confidence
-                    )
+                    remove_memory(tx, memory, pruned_at_confidence=confidence)
             return Pruned(
                 memories=tuple(memory for memory, _ in fading),
                 confidences=tuple(confidence for _, confidence in fading),
@@ -261,7 +260,7 @@ class Maintenance(Topic):
         with self._context.writing(act) as tx:
             tx.settings.put(_CONSOLIDATED, {"at": started_at.isoformat(), "threshold": least})
             _mark_seen(tx)
-            tx.journal.record("consolidation_complete", act, merged=deleted + len(done), deleted=deleted)
+            tx.journal.record(ConsolidationComplete(deleted + len(done), deleted))
 
 
 def _mark_run(tx: Transaction, jobs: tuple[Job, ...]) -> None:

@@ -7,6 +7,7 @@ from mcp_memory.engine.context import Topic, checked_limit, checked_offset, chec
 from mcp_memory.engine.pipeline import ask, search
 from mcp_memory.engine.reflection_search import ReflectionAnswer, ReflectionPlan
 from mcp_memory.errors import Invalid
+from mcp_memory.events import ReflectionAdded, ReflectionDeleted
 from mcp_memory.model import Reflection, ReflectionTarget
 from mcp_memory.storage import Transaction
 
@@ -58,9 +59,7 @@ class Reflections(Topic):
                 content=content,
                 mood=mood,
             )
-            tx.journal.record(
-                "reflection_added", reflection.id, id=reflection.id, target_type=kind, author=author
-            )
+            tx.journal.record(ReflectionAdded(reflection.id, kind, author))
         return reflection
 
     def get(self, id: str) -> Targeted:
@@ -89,7 +88,7 @@ class Reflections(Topic):
         with self._context.writing() as tx:
             reflection = tx.reflections.get_id(id)
             tx.reflections.remove(reflection)
-            tx.journal.record("reflection_deleted", id, id=id, target_type=reflection.target_type)
+            tx.journal.record(ReflectionDeleted(id, reflection.target_type))
 
     def targeted(self, reflections: Sequence[Reflection]) -> list[Targeted]:
         """Each with what it is about."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
+from mcp_memory.events import SyncComplete
 from mcp_memory.model import Caller
 from mcp_memory.storage.database import ChangeSignal, LeaderElection
 
@@ -82,4 +83,4 @@ class ScheduledMaintenance(Topic):
 def _tell(context: Context) -> None:
     """Whoever follows the journal may want to look again: what was due in the space is done."""
     with context.writing() as tx:
-        tx.journal.record("sync_complete", tx.act, timestamp=tx.at.isoformat())
+        tx.journal.record(SyncComplete(tx.at.isoformat()))

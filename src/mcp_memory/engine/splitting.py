@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_memory.engine.context import Topic, at_most, checked_text
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.indexing import Indexing, stored_vectors
 from mcp_memory.engine.relating import INVERSES
 from mcp_memory.errors import Invalid
+from mcp_memory.events import EntitySplit
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.storage import Transaction
 from mcp_memory.text.topics import needs_split, split_score, threshold_for, topics
@@ -131,15 +133,16 @@ class Splitting(Topic):
             holder = original if parent is None else tx.entities.get(parent)
             [node] = tx.entities.nodes([original])
             moved = relations = 0
+            writer = GraphWriter(tx, self._context.new_id)
             for split, memories in _assigned(node, splits):
-                child = self._child(tx, split)
-                moved += tx.curation.move(original, child, [memory.seq for memory in memories])
-                relations += self._relate(tx, holder, child, CONTAINS) + self._relate(
-                    tx, child, holder, PART_OF
+                child = tx.entities.find_named(split.name, split.type) or writer.add_entity(
+                    split.name, split.type
                 )
+                moved += tx.curation.move(original, child, [memory.seq for memory in memories])
+                relations += writer.relate_once(holder, child, CONTAINS)
+                relations += writer.relate_once(child, holder, PART_OF)
             tx.entities.change(original)
-            into = [split.name for split in splits]
-            tx.journal.record("entity_split", original.id, id=original.id, name=original.name, into=into)
+            tx.journal.record(EntitySplit(original.id, original.name, [split.name for split in splits]))
             remaining = len(tx.entities.nodes([original])[0].observations)
         return Outcome(tuple(split.name for split in splits), moved, relations, remaining)
 
@@ -165,24 +168,6 @@ class Splitting(Topic):
                 raise Invalid(f"a split cannot have the name of the entity itself: {name!r}")
             if not split.observations:
                 raise Invalid(f"the split {split.name!r} has no observations: leave it out")
-
-    def _child(self, tx: Transaction, split: Split) -> Entity:
-        existing = tx.entities.find_named(split.name, split.type)
-        if existing is not None:
-            return existing
-        child = tx.entities.add(id=self._context.new_id(), name=split.name, type=split.type)
-        tx.journal.record("entity_created", child.id, id=child.id, name=child.name, type=child.type)
-        return child
-
-    def _relate(self, tx: Transaction, source: Entity, target: Entity, type: str) -> int:
-        """How many relations that made."""
-        if tx.relations.active(source, target, type) is not None:
-            return 0
-        relation = tx.relations.add(id=self._context.new_id(), source=source, target=target, type=type)
-        tx.journal.record(
-            "relation_created", relation.id, id=relation.id, source=source.name, target=target.name, type=type
-        )
-        return 1
 
 
 def _assigned(node: Node, splits: Sequence[Split]) -> list[tuple[Split, list[Memory]]]:

@@ -11,8 +11,9 @@ from typing import Any, BinaryIO, Literal, TypeVar
 from mcp_memory.engine import archiving
 from mcp_memory.engine.archiving import Arrival, is_archive
 from mcp_memory.engine.context import Topic, storable
-from mcp_memory.engine.observing import link_each
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.errors import Invalid
+from mcp_memory.events import ArchiveImported
 from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
 from mcp_memory.text.graph_lines import EntityLine, RelationLine, rendered
@@ -165,30 +166,24 @@ class Transfer(Topic):
         if not lines:
             return
         with self._writing(act) as tx:
+            writer = GraphWriter(tx, self._context.new_id)
             known = tx.entities.named(line.name for line in lines)
             wanted = []
             for line in lines:
                 same_name = known.setdefault(line.name, [])
                 entity = _meant(same_name, line.type)
                 if entity is None:
-                    entity = self._add(tx, line)
+                    entity = writer.add_entity(line.name, line.type)
                     same_name.append(entity)
                 elif entity.type == UNKNOWN_TYPE != line.type:
-                    entity = _fill_in(tx, entity, line.type)
+                    entity = writer.change_entity(entity, {"type": line.type})
                     known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
                 wanted.append((entity, line.observations))
-            each = link_each(tx, wanted, self._context.new_id, repeats=repeats)
-            for (entity, _), added in zip(wanted, each, strict=True):
-                if added:
-                    _touch(tx, entity)
-
-    def _add(self, tx: Transaction, line: EntityLine) -> Entity:
-        entity = tx.entities.add(id=self._context.new_id(), name=line.name, type=line.type)
-        tx.journal.record("entity_created", entity.id, id=entity.id, name=entity.name, type=entity.type)
-        return entity
+            writer.observe(wanted, repeats=repeats, credit=False)
 
     def _put_relations(self, act: str, lines: Sequence[tuple[int, RelationLine]], tally: _Tally) -> None:
         with self._writing(act) as tx:
+            writer = GraphWriter(tx, self._context.new_id)
             known = tx.entities.named(name for _, line in lines for name in (line.source, line.target))
             for number, line in lines:
                 missing = [name for name in (line.source, line.target) if name not in known]
@@ -196,20 +191,12 @@ class Transfer(Topic):
                     tally.skip(number, f"there is no entity {missing[0]!r} for this relation")
                     continue
                 source, target = known[line.source][0], known[line.target][0]
-                if tx.relations.active(source, target, line.type) is None:
-                    self._relate(tx, source, target, line.type)
-                    tally.relations += 1
-
-    def _relate(self, tx: Transaction, source: Entity, target: Entity, type: str) -> None:
-        new = tx.relations.add(id=self._context.new_id(), source=source, target=target, type=type)
-        tx.journal.record(
-            "relation_created", new.id, id=new.id, source=source.name, target=target.name, type=type
-        )
+                tally.relations += writer.relate_once(source, target, line.type)
 
 
 def _record_import(tx: Transaction) -> None:
     if tx.archive.has_changes:
-        tx.journal.record("archive_imported", tx.act)
+        tx.journal.record(ArchiveImported())
 
 
 def _lines(source: Source) -> Iterator[bytes]:
@@ -287,19 +274,6 @@ def _text(value: Any, what: str) -> str:
 def _meant(same_name: Sequence[Entity], type: str) -> Entity | None:
     exact = next((entity for entity in same_name if entity.type == type), None)
     return exact or (same_name[0] if same_name else None)
-
-
-def _fill_in(tx: Transaction, entity: Entity, type: str) -> Entity:
-    """It was only mentioned before: now its type is known."""
-    changed = tx.entities.change(entity, type=type)
-    tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={"type": type})
-    return changed
-
-
-def _touch(tx: Transaction, entity: Entity) -> None:
-    if entity.updated_at != tx.at:
-        tx.entities.change(entity)
-        tx.journal.record("entity_updated", entity.id, id=entity.id, name=entity.name, changes={})
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -1,29 +1,22 @@
 """The journal: what changed, by which client, and an image of each changed row."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from mcp_memory.events import JournalEvent, kind_of
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import Image
 from mcp_memory.storage.scope import Scope
-
-UNDONE = "change_undone"
-"""The event of an undo; its subject is the act that was reverted."""
-
-_CONTENTS = ("content", "changes", "absorbed")
-"""Payload keys that quote memory content."""
 
 _PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    name: str
-    subject: str
-    payload: Mapping[str, Any]
+    event: JournalEvent
     images: list[Image]
 
 
@@ -52,23 +45,23 @@ class Journal:
         self._client = client
         self._entries: list[_Entry] = []
 
-    def record(self, name: str, subject: str, /, **payload: Any) -> None:
+    def record(self, event: JournalEvent) -> None:
         """Add an event that covers all rows written since the previous one."""
         images, self._scope.rows.images = self._scope.rows.images, []
-        self._entries.append(_Entry(name, subject, payload, images))
+        self._entries.append(_Entry(event, images))
 
     @property
     def has_events(self) -> bool:
         return bool(self._entries)
 
-    def record_rows(self, name: str, told: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add one event per row, for the rows written last, in order: payloads by subject."""
+    def record_rows(self, events: Sequence[JournalEvent]) -> None:
+        """Add one event per row, for the rows written last, in order."""
         images = self._scope.rows.images
-        first = len(images) - len(told)
+        first = len(images) - len(events)
         self._scope.rows.images, own = images[:first], images[first:]
-        for image, (subject, payload) in zip(own, told.items(), strict=True):
+        for image, event in zip(own, events, strict=True):
             self._scope.rows.images.append(image)
-            self.record(name, subject, **payload)
+            self.record(event)
 
     def write(self) -> None:
         if self._scope.rows.images:
@@ -79,9 +72,9 @@ class Journal:
             return
         rows = [
             {
-                "space_id": self._scope.space_id, "act": self._act, "name": entry.name,
-                "subject": entry.subject, "payload": dict(entry.payload), "client": self._client,
-                "at": self._scope.at, "before": entry.images,
+                "space_id": self._scope.space_id, "act": self._act, "name": entry.event.event,
+                "subject": entry.event.subject or self._act, "payload": entry.event.payload,
+                "client": self._client, "at": self._scope.at, "before": entry.images,
             }
             for entry in self._entries
         ]  # fmt: skip
@@ -114,10 +107,10 @@ class Journal:
         found = [act for act in self._summed_up(newest) if act.last_seq < before]
         return sorted(found, key=lambda act: -act.last_seq)[:limit]
 
-    def record_for_good(self, name: str, subject: str, /, **payload: Any) -> None:
+    def record_for_good(self, event: JournalEvent) -> None:
         """Add an event without images: what it describes cannot be undone."""
         self._scope.rows.images = []
-        self.record(name, subject, **payload)
+        self.record(event)
 
     def age(self, before: datetime) -> int:
         """Drop images and quoted content of older events. Returns how many events had any."""
@@ -125,10 +118,7 @@ class Journal:
         while page := self._scope.run("events_with_images", before=before, limit=_PAGE):
             self._scope.change_many(
                 "rewrite_event",
-                (
-                    {"seq": row["seq"], "payload": _without_contents(row["payload"]), "before": []}
-                    for row in page
-                ),
+                ({"seq": row["seq"], "payload": _without_words(row), "before": []} for row in page),
             )
             aged += len(page)
         return aged
@@ -163,5 +153,6 @@ def _act(rows: list[Row], sample: Event) -> Act:
     )
 
 
-def _without_contents(payload: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in payload.items() if key not in _CONTENTS}
+def _without_words(row: Row) -> dict[str, Any]:
+    words = kind_of(row["name"]).words
+    return {key: value for key, value in row["payload"].items() if key not in words}

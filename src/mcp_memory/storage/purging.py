@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from mcp_memory.errors import NotFound
+from mcp_memory.events import EntityPurged, MemoryPurged
 from mcp_memory.model import Entity, Memory
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.entities import Entities
@@ -57,10 +58,9 @@ class Purging:
             self._erase_entity(doomed.entity)
         what = doomed.entity or next(iter(doomed.memories), None)
         subject = what.id if what else min(doomed.ids)
-        name = "entity_purged" if doomed.entity else "memory_purged"
-        self._journal.record_for_good(name, subject, id=subject)
+        self._journal.record_for_good(EntityPurged(subject) if doomed.entity else MemoryPurged(subject))
         for memory in doomed.memories if doomed.entity else ():
-            self._journal.record_for_good("memory_purged", memory.id, id=memory.id)
+            self._journal.record_for_good(MemoryPurged(memory.id))
         return self._redact(doomed)
 
     def sweep(self, before: datetime) -> None:

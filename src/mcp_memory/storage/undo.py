@@ -1,25 +1,53 @@
 """Reverts acts from the images that the journal keeps of each row."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mcp_memory.errors import Conflict, NotFound
+from mcp_memory.events import (
+    ChangeUndone,
+    EntityCreated,
+    EntityDeleted,
+    EntityUpdated,
+    JournalEvent,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryUpdated,
+    RelationCreated,
+    RelationDeleted,
+    RelationUpdated,
+)
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
-from mcp_memory.storage.journal import UNDONE, Journal, events_of
+from mcp_memory.storage.journal import Journal, events_of
 from mcp_memory.storage.rows import Image
 from mcp_memory.storage.scope import Scope
 
 _MOST_NAMES = 20
 """Event names listed in the payload of an undo."""
 
-_SHOWN: Mapping[str, tuple[str, ...]] = {
-    "memory": ("content", "type"),
-    "entity": ("name", "type"),
-    "relation": ("type",),
+_UNDONE: Mapping[str, Any] = {"undone": True}
+
+_Recorded = Callable[[Row], JournalEvent]
+_OUTCOMES: Mapping[str, tuple[_Recorded, _Recorded, _Recorded]] = {
+    "memory": (
+        lambda row: MemoryCreated(row["id"], row["content"], row["type"]),
+        lambda row: MemoryUpdated(row["id"], _UNDONE),
+        lambda row: MemoryDeleted(row["id"]),
+    ),
+    "entity": (
+        lambda row: EntityCreated(row["id"], row["name"], row["type"]),
+        lambda row: EntityUpdated(row["id"], row["name"], _UNDONE),
+        lambda row: EntityDeleted(row["id"], row["name"]),
+    ),
+    "relation": (
+        lambda row: RelationCreated(row["id"], row["source"], row["target"], row["type"]),
+        lambda row: RelationUpdated(row["id"], row["source"], row["target"], row["type"], _UNDONE),
+        lambda row: RelationDeleted(row["id"], row["source"], row["target"], row["type"]),
+    ),
 }
-"""Columns shown by the event of a row that an undo restored."""
+"""By table: the events of an undo that restores a row, changes it, removes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +74,15 @@ class Undo:
         touched = self._scope.rows.images
         self._scope.change_each("mark_events_undone", [row["seq"] for row in found], at=self._scope.at)
         for row in found:
-            if row["name"] == UNDONE:
+            if row["name"] == ChangeUndone.event:
                 self._scope.change("mark_act_redone", act=row["subject"], at=row["at"])
-        self._journal.record(UNDONE, act, act=act, did=[row["name"] for row in found[:_MOST_NAMES]])
+        self._journal.record(ChangeUndone(act, [row["name"] for row in found[:_MOST_NAMES]]))
         return Reverted(tuple(events_of(found)), self._record_outcome(touched))
 
     def find_removal(self, memory_id: str) -> Event | None:
         """The event to revert in order to restore a deleted memory, while its image is kept."""
         history = self._journal.about(memory_id)
-        acts = [event.act for event in reversed(history) if event.name == "memory_deleted"]
+        acts = [event.act for event in reversed(history) if event.name == MemoryDeleted.event]
         for act in dict.fromkeys(acts):
             for row in reversed(self._scope.run("events_of_act", act=act)):
                 if row["undone_at"] is None and any(_removes(image, memory_id) for image in row["before"]):
@@ -81,25 +109,25 @@ class Undo:
             first.setdefault((image["table"], image["key"]), image)
         restored = []
         for (table, seq), image in first.items():
-            if table not in _SHOWN:
+            if table not in _OUTCOMES:
                 continue
+            created, updated, deleted = _OUTCOMES[table]
             before, now = _visible(image["before"]), _visible(self._scope.rows.find(table, seq))
             if before is None and now is not None:
-                shown = {name: now[name] for name in _SHOWN[table]}
-                self._journal.record(f"{table}_created", now["id"], id=now["id"], **shown)
-                if table == "memory":
-                    restored.append(seq)
+                self._journal.record(created(self._with_ends(table, now)))
+                restored += [seq] if table == "memory" else []
             elif before is not None and now is None:
-                label = _label(table, before)
-                self._journal.record(f"{table}_deleted", before["id"], id=before["id"], **label)
+                self._journal.record(deleted(self._with_ends(table, before)))
             elif now is not None:
-                changed = {"changes": {"undone": True}, **_label(table, now)}
-                self._journal.record(f"{table}_updated", now["id"], id=now["id"], **changed)
+                self._journal.record(updated(self._with_ends(table, now)))
         return tuple(restored)
 
-
-def _label(table: str, row: Row) -> dict[str, Any]:
-    return {"name": row["name"]} if table == "entity" else {}
+    def _with_ends(self, table: str, row: Row) -> Row:
+        """The row; a relation's with the names of its ends."""
+        if table != "relation":
+            return row
+        ends = [self._scope.rows.find("entity", row[end]) or {} for end in ("source_seq", "target_seq")]
+        return {**row, "source": ends[0].get("name", ""), "target": ends[1].get("name", "")}
 
 
 def _visible(row: Row | None) -> Row | None:

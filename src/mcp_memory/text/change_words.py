@@ -1,36 +1,24 @@
-"""Says in a sentence what a change did."""
+"""Summaries of changes in one sentence."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_memory.events import (
+    ChangeUndone,
+    EntityUpdated,
+    MemoryAssociated,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryRestored,
+    MemoryUpdated,
+    kind_of,
+)
 from mcp_memory.text.preview import shortened
 
-_DEEDS: Mapping[str, tuple[str, str]] = {
-    "memory_created": ("remembered", "memory"),
-    "memory_updated": ("changed", "memory"),
-    "memory_deleted": ("deleted", "memory"),
-    "memory_forgotten": ("forgot", "memory"),
-    "memory_restored": ("restored", "memory"),
-    "memory_purged": ("purged", "memory"),
-    "memory_associated": ("connected", "memory"),
-    "memory_dissociated": ("disconnected", "memory"),
-    "memories_merged": ("merged", "group of equal memories"),
-    "entity_created": ("created", "entity"),
-    "entity_updated": ("changed", "entity"),
-    "entity_deleted": ("deleted", "entity"),
-    "entity_purged": ("purged", "entity"),
-    "relation_created": ("created", "relation"),
-    "relation_updated": ("changed", "relation"),
-    "relation_deleted": ("deleted", "relation"),
-    "relation_ended": ("ended", "relation"),
-    "observations_removed": ("took observations off", "entity"),
-    "reflection_added": ("wrote", "reflection"),
-    "reflection_deleted": ("deleted", "reflection"),
-}
-"""Verb and noun of what events count."""
-
-_INCIDENTAL = ("entity_updated", "memory_updated", "memory_deleted", "memory_associated")
-"""Follows from something else in the same change, and is not told beside it; the least telling first."""
+_INCIDENTAL = (
+    EntityUpdated.event, MemoryUpdated.event, MemoryDeleted.event, MemoryAssociated.event,
+)  # fmt: skip
+"""Consequences of something else in the same change, left out of its summary; the least telling first."""
 
 _IRREGULAR = {
     "memory": "memories",
@@ -41,11 +29,11 @@ _IRREGULAR = {
 
 def change_in_words(counts: Mapping[str, int], name: str, payload: Mapping[str, Any]) -> str:
     """A change by how often each event happened, and the name and payload of its first one."""
-    if name == "change_undone":
+    if name == ChangeUndone.event:
         return "undid a change"
-    telling = {event: count for event, count in counts.items() if event in _DEEDS}
-    if "memory_restored" in telling:
-        telling.pop("memory_created", None)
+    telling = {event: count for event, count in counts.items() if kind_of(event).deed}
+    if MemoryRestored.event in telling:
+        telling.pop(MemoryCreated.event, None)
     for event in _INCIDENTAL:
         if len(telling) > 1:
             telling.pop(event, None)
@@ -57,13 +45,19 @@ def change_in_words(counts: Mapping[str, int], name: str, payload: Mapping[str, 
 
 
 def _single(name: str, payload: Mapping[str, Any]) -> str:
-    verb, noun = _DEEDS[name]
+    verb, noun = _deed(name)
     label = payload.get("content") or payload.get("name") or payload.get("preview")
-    if name.startswith("relation") and "source" in payload and "target" in payload:
+    if kind_of(name).entity_fields == ("source", "target") and "source" in payload and "target" in payload:
         label = f"{payload['source']} {payload.get('type', '')} {payload['target']}"
     return f"{verb} the {noun} “{shortened(str(label))}”" if label else f"{verb} 1 {noun}"
 
 
 def _counted(event: str, count: int) -> str:
-    verb, noun = _DEEDS[event]
+    verb, noun = _deed(event)
     return f"{verb} {count} {noun if count == 1 else _IRREGULAR.get(noun, noun + 's')}"
+
+
+def _deed(event: str) -> tuple[str, str]:
+    deed = kind_of(event).deed
+    assert deed is not None
+    return deed

@@ -180,7 +180,7 @@ def test_changes_are_listed_in_pages(engine: Engine) -> None:
 
 def test_restore_memory_brings_back_a_memory_or_a_version(engine: Engine) -> None:
     memory = remember(engine, "tea is hot")
-    engine.history.forget(memory.id)
+    engine.memories.forget(memory.id)
     assert call(engine, "restore_memory", memory_id=memory.id)["memory"]["content"] == "tea is hot"
     engine.memories.update(memory.id, {"content": "tea is cold"})
     [version] = call(engine, "memory_history", memory_id=memory.id)["versions"]

@@ -192,7 +192,7 @@ def memory_delete(engine: Engine, arguments: MemoryDelete) -> Forgotten:
 
     Use it when a memory is wrong, outdated, or the user asks to forget it. Can be restored.
     """
-    gone = engine.history.forget(arguments.memory_id, arguments.reason)
+    gone = engine.memories.forget(arguments.memory_id, arguments.reason)
     return {"forgotten": gone.forgotten, "message": gone.message}
 
 

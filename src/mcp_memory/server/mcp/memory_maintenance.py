@@ -233,7 +233,7 @@ def delete_memories(engine: Engine, arguments: DeleteMemories) -> Deleted:
     first. For one memory that is wrong or outdated, memory_delete forgets it with a reason. Their entities
     stay. Can be undone for 30 days with undo_change.
     """
-    gone = engine.history.delete(
+    gone = engine.memories.delete(
         arguments.memory_ids,
         before=arguments.before_date,
         below_confidence=arguments.min_confidence_below,

@@ -142,7 +142,7 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
     """Keep a memory. One that says the same as another becomes part of it."""
 
     def create(engine: Engine) -> Made:
-        return _made(engine, engine.memories.remember(NewMemory(**new.fields())))
+        return _made(engine.memories.remember(NewMemory(**new.fields())))
 
     return once(create, event="memory_", place=PATH + "/{id}")  # type: ignore[return-value]
 
@@ -180,7 +180,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
 @router.post("/delete")
 def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
     """Delete the memories that meet every condition given; at least one must be."""
-    gone = engine.history.delete(
+    gone = engine.memories.delete(
         [str(id) for id in doomed.ids],
         before=doomed.before,
         below_confidence=doomed.below_confidence,
@@ -210,7 +210,7 @@ def update_memory(
 @router.delete("/{id:uuid}", responses=documented(404))
 def delete_memory(id: Id, engine: Acting) -> Gone:
     """Delete a memory. It can be restored for some weeks."""
-    gone = engine.history.delete([str(id)])
+    gone = engine.memories.delete([str(id)])
     if gone.missing:
         raise NotFound(f"no memory has the id {id}")
     return Gone.of(gone, id=str(id))
@@ -223,10 +223,9 @@ def shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
     return Memory.of(described)
 
 
-def _made(engine: Engine, stored: Stored) -> Made:
-    [described] = engine.memories.describe([stored.memory])
+def _made(stored: Stored) -> Made:
     new = stored.outcome == "created"
-    shape = KeptMemory.of(described, stored)
+    shape = KeptMemory.of(stored.described, stored)
     return Made(shape, f"{PATH}/{stored.memory.id}", new, _etag(stored.memory))
 
 

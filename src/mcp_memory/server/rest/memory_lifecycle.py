@@ -77,7 +77,7 @@ def unpin_memory(id: Id, engine: Acting, response: Response) -> Memory:
 @router.post("/{id:uuid}/forget")
 def forget_memory(id: Id, reason: Reason, engine: Acting) -> Forgotten:
     """Keep a memory out of everything from now on; it stays stored, and can be restored."""
-    done = engine.history.forget(str(id), reason.reason)
+    done = engine.memories.forget(str(id), reason.reason)
     if not done.forgotten:
         raise NotFound(done.message)
     return Forgotten.of(done, id=str(id))

@@ -38,7 +38,7 @@ UPDATE event SET undone_at = NULL WHERE space_id = :space_id AND act = :act AND 
 SELECT COALESCE(max(seq), 0) AS seq FROM event WHERE space_id = :space_id
 
 -- events_with_images --
-SELECT o.seq, o.payload FROM event o
+SELECT o.seq, o.name, o.payload FROM event o
  WHERE o.space_id = :space_id AND o.at < :before AND CAST(o.before AS TEXT) <> '[]' ORDER BY o.seq LIMIT :limit
 
 -- rewrite_event --

@@ -1,0 +1,336 @@
+"""Storing a memory: compared with what is known, then created, joined or merged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mcp_memory.capture.scope import about_a_person
+from mcp_memory.embedding import NoModel
+from mcp_memory.engine import feedback
+from mcp_memory.engine.associating import MOST_ASSOCIATIONS, connect, connect_all, target_of
+from mcp_memory.engine.context import Context, Topic, at_most
+from mcp_memory.engine.drafts import PLAIN_TYPE, NewAssociation, NewMemory, checked, checked_association
+from mcp_memory.engine.graph_writer import GraphWriter
+from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
+from mcp_memory.engine.memory_changes import strengthened, supersede
+from mcp_memory.events import MemoryCreated, MemoryUpdated
+from mcp_memory.model import GENERIC_KIND, ORDINARY_IMPORTANCE, PINNED_TYPE, Memory
+from mcp_memory.ranking.decay import effective_confidence
+from mcp_memory.storage import Transaction
+from mcp_memory.text.sameness import Calibration, verdict
+
+CLOSE = 0.875
+"""How far from unrelated to equal a memory must lie to be called close: a cosine of 0.9 with
+all-MiniLM-L6-v2, from where `memory_save` promises a link."""
+
+LONGEST_COMPARED = 2000
+"""Characters; longer texts are not compared word by word while the write lock is held."""
+
+NEIGHBOURS = 10
+"""How many of the nearest memories a new one is compared with."""
+
+Outcome = Literal["created", "equal", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A memory with its effective confidence at this moment and the entities it is about."""
+
+    memory: Memory
+    effective_confidence: float
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that is close to a new one without being the same, and what distinguishes them."""
+
+    memory: Memory
+    cosine: float
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """The result of storing a memory."""
+
+    memory: Memory
+    outcome: Outcome
+    similar: tuple[Similar, ...] = ()
+    """Linked to the memory, and otherwise unchanged."""
+    entities: tuple[str, ...] = ()
+    compared: str = ""
+    """How the memory was compared with the others: by content and meaning, or why not by meaning."""
+    effective_confidence: float = 1.0
+
+    @property
+    def described(self) -> Described:
+        return Described(self.memory, self.effective_confidence, self.entities)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    memory: Memory
+    cosine: float
+    difference: str | None
+    """What distinguishes it from the new one; None when both say the same."""
+    close: bool
+    one_point: bool = False
+    """Whether exactly one point distinguishes the two."""
+
+
+class Remembering(Topic):
+    """One read transaction, one embedding, one write transaction."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._indexing = Indexing(context)
+
+    def remember(self, new: NewMemory) -> Stored:
+        """Store a memory; one that says the same as another becomes part of it."""
+        new = checked(new, self._context.limits)
+        if new.importance is None:
+            new = replace(new, importance=ORDINARY_IMPORTANCE)
+        meaning = self._meaning(new.content)
+        with self._context.writing() as tx:
+            equal = tx.memories.equal_to(new.content)
+            if equal is not None:
+                return self._stored(tx, new, self._join(tx, equal, new), "equal", meaning)
+            near = self._near(tx, new, meaning)
+            same = next((found for found in near if found.difference is None), None)
+            if same is not None:
+                return self._stored(tx, new, self._absorb(tx, same.memory, new), "merged", meaning)
+            memory = self._add(tx, new, meaning)
+            for found in near:
+                connect(tx, memory, found.memory, "related_to", found.cosine, self._context.new_id)
+            return self._stored(tx, new, memory, "created", meaning, near)
+
+    def save(self, new: NewMemory, associations: Sequence[NewAssociation] = ()) -> Stored:
+        """Store a memory with associations; a very close older memory is linked as updated by it."""
+        new = checked(new, self._context.limits)
+        at_most(len(associations), MOST_ASSOCIATIONS, "associations")
+        for association in associations:
+            checked_association(association)
+        meaning = self._meaning(new.content)
+        with self._context.writing() as tx:
+            targets = [(target_of(tx, wanted.target_id), wanted) for wanted in associations]
+            equal = tx.memories.equal_to(new.content)
+            if equal is not None:
+                memory, near = self._join(tx, equal, new), []
+            else:
+                near = [
+                    found for found in self._near(tx, new, meaning) if found.close or not found.difference
+                ]
+                memory = self._add(tx, new, meaning)
+            connect_all(tx, memory, targets, self._context.new_id)
+            said = {target.seq for target, _ in targets}
+            self._update_near(tx, memory, [found for found in near if found.memory.seq not in said])
+            return self._stored(tx, new, memory, "created" if equal is None else "equal", meaning, near)
+
+    def _meaning(self, content: str) -> Meaning | ByWordsOnly:
+        """The vector of a new content, without waiting for other texts that have none yet."""
+        if isinstance(self._context.embedder, NoModel):
+            return ByWordsOnly(self._context.embedder.reason)
+        with self._context.reading() as tx:
+            known, model = tx.memories.equal_to(content), tx.indexes.models().get("active")
+        if known is not None:
+            return ByWordsOnly("there is a memory with this content")
+        return self._indexing.passage(content, model)
+
+    def _update_near(self, tx: Transaction, memory: Memory, near: Sequence[_Near]) -> None:
+        for found in near:
+            connect(tx, memory, found.memory, "updates", found.cosine, self._context.new_id)
+            # Closeness alone does not make an earlier memory outdated: it may be about another port.
+            if found.difference is None:
+                supersede(tx, found.memory, memory.id)
+
+    def _near(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> list[_Near]:
+        """Current memories so close to the new one that they may say the same, the closest first."""
+        embedder = self._context.embedder
+        if isinstance(meaning, ByWordsOnly) or isinstance(embedder, NoModel):
+            return []
+        unrelated = embedder.card.unrelated_cosine
+        closest = dict(
+            tx.indexes.nearest("memory", meaning.model, meaning.vector, tx.memories.current, NEIGHBOURS)
+        )
+        found = tx.memories.fetch(closest)
+        near = [
+            _near(found[seq], new, min(1.0, cosine), unrelated)
+            for seq, cosine in closest.items()
+            if cosine >= Calibration(unrelated).least_cosine
+        ]
+        return [item for item in near if item.close or item.difference is None or item.one_point]
+
+    def _add(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> Memory:
+        memory = tx.memories.add(
+            id=self._context.new_id(),
+            content=new.content,
+            type=new.type,
+            kind=GENERIC_KIND,
+            origin="memory",
+            tags=new.tags,
+            confidence=new.confidence,
+            importance=new.weight,
+            source=new.source,
+            context=new.context,
+            channel=new.channel,
+            metadata=new.metadata,
+            pinned=new.is_pinned,
+            captured=new.captured,
+            project=self._project(new),
+        )
+        if isinstance(meaning, Meaning):
+            tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)
+        self._link(tx, memory, new.entity_names)
+        feedback.cited(tx, [new.content])
+        tx.journal.record(MemoryCreated(memory.id, new.content, new.type))
+        return memory
+
+    def _project(self, new: NewMemory) -> str | None:
+        """What is about a person holds in every project."""
+        if new.project is not None:
+            return new.project or None
+        is_personal = new.type == PINNED_TYPE or about_a_person(new.content)
+        return None if is_personal else self._context.caller.project or None
+
+    def _join(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
+        """Add to a memory what a second writing of the same content brings."""
+        changes = _additions(tx, memory, new)
+        linked = self._link(tx, memory, new.entity_names)
+        if changes:
+            tx.memories.revise(memory, "stored again", **changes)
+        if changes or linked:
+            told = plain_changes(changes) | ({"entities": linked} if linked else {})
+            tx.journal.record(MemoryUpdated(memory.id, told))
+        return strengthened(tx, memory)
+
+    def _absorb(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
+        """Merge a new wording into the memory that says the same; the wording is kept as a version."""
+        tx.memories.keep_version(memory, _as_memory(tx, memory, new), "absorbed")
+        changes = _additions(tx, memory, new)
+        linked = self._link(tx, memory, new.entity_names)
+        tx.memories.revise(memory, "merged", **changes)
+        told = plain_changes(changes) | {"entities": linked}
+        tx.journal.record(MemoryUpdated(memory.id, told, absorbed=new.content))
+        return strengthened(tx, memory)
+
+    def _link(self, tx: Transaction, memory: Memory, names: Sequence[str]) -> list[str]:
+        """Link the memory to entities by name. The names of those it was not linked to before."""
+        known = set(tx.entities.linked_to(memory)) if names else set()
+        writer = GraphWriter(tx, self._context.new_id)
+        linked = []
+        for name in names:
+            entity = writer.mention(name)
+            if entity.seq not in known:
+                tx.entities.link(entity, memory)
+                if entity.updated_at != tx.at:
+                    tx.entities.change(entity)
+                feedback.extended(tx, entity)
+                known.add(entity.seq)
+                linked.append(entity.name)
+        return linked
+
+    def _stored(
+        self,
+        tx: Transaction,
+        new: NewMemory,
+        memory: Memory,
+        outcome: Outcome,
+        meaning: Meaning | ByWordsOnly,
+        near: Sequence[_Near] = (),
+    ) -> Stored:
+        return Stored(
+            memory=memory,
+            outcome=outcome,
+            similar=tuple(
+                Similar(found.memory, found.cosine, found.difference or "says the same") for found in near
+            ),
+            # A new memory is about the entities just named; they need not be looked up.
+            entities=tuple(dict.fromkeys(new.entity_names))
+            if outcome == "created"
+            else entity_names(tx, [memory])[memory.id],
+            compared=_compared(meaning),
+            effective_confidence=effective_confidence(
+                memory.confidence,
+                memory.last_used_at,
+                tx.at,
+                self._context.tuning.half_life,
+                memory.pinned_at is not None,
+                memory.captured_at is not None,
+            ),
+        )
+
+
+def entity_names(tx: Transaction, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
+    """By memory id, the names of the entities that it is about."""
+    found = tx.entities.of_memories(memory.seq for memory in memories)
+    return {
+        memory.id: tuple(dict.fromkeys(row["name"] for row in found.get(memory.seq, ())))
+        for memory in memories
+    }
+
+
+def _compared(meaning: Meaning | ByWordsOnly) -> str:
+    return "by content and meaning" if isinstance(meaning, Meaning) else f"by content only: {meaning.reason}"
+
+
+def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _Near:
+    close = cosine >= Calibration(unrelated, CLOSE).least_cosine
+    if memory.type != new.type:
+        return _Near(memory, cosine, f"one is of type {memory.type}, the other of type {new.type}", close)
+    if max(len(memory.content), len(new.content)) > LONGEST_COMPARED:
+        return _Near(memory, cosine, "they are too long to be compared word by word", close)
+    said = verdict(memory.content, new.content, cosine, Calibration(unrelated))
+    return _Near(
+        memory, cosine, None if said.same else said.reason, close, one_point=len(said.differences) == 1
+    )
+
+
+def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:
+    """What a new writing adds to a memory that says the same: nothing that is known gets lost."""
+    if new.captured:
+        # A rule heard it again: that strengthens what is known, but does not change it.
+        return {}
+    wanted = {
+        "tags": tuple(dict.fromkeys((*memory.tags, *new.tags))),
+        "metadata": {**memory.metadata, **new.metadata},
+        "confidence": max(memory.confidence, new.confidence),
+        "importance": max(memory.importance, new.weight),
+        "type": new.type if memory.type == PLAIN_TYPE else memory.type,
+        "source": memory.source or new.source,
+        "context": memory.context or new.context,
+        "channel": memory.channel or new.channel,
+        "origin": "memory",  # stored in its own right, it stays when an entity lets go of it
+        "superseded_at": None,
+        "superseded_by": None,
+    }
+    if (new.is_pinned or wanted["type"] == PINNED_TYPE) and memory.pinned_at is None:
+        wanted["pinned_at"] = tx.at
+    return {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+
+
+def _as_memory(tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
+    """The new memory as it would have been kept, for the history of the one that absorbs it."""
+    return replace(
+        memory,
+        content=new.content,
+        type=new.type,
+        tags=new.tags,
+        confidence=new.confidence,
+        importance=new.weight,
+        source=new.source,
+        context=new.context,
+        channel=new.channel,
+        metadata=new.metadata,
+        created_at=tx.at,
+        updated_at=tx.at,
+    )
+
+
+def plain_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes as an event can carry them: JSON values, without bookkeeping times."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in changes.items()
+        if not name.endswith("_at")
+    }
