@@ -34,8 +34,7 @@ from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.embedding import ModelCard, Purpose
 from mcp_memory.engine import Context, Engine
-from mcp_memory.engine.recall import Mode
-from mcp_memory.model import Caller, Filter
+from mcp_memory.model import Caller, Filter, SearchMode
 from mcp_memory.storage import Store
 from mcp_memory.storage.copying import copy
 from mcp_memory.storage.database import Allowed
@@ -49,7 +48,7 @@ SETTINGS = {
     "fsync": "on", "full_page_writes": "on", "autovacuum": "on", "shared_buffers": "1GB",
     "max_wal_size": "8GB", "effective_cache_size": "4GB", "max_connections": "100",
 }  # fmt: skip
-MODES: dict[str, Mode] = {"words": "keyword", "meaning": "semantic", "both": "hybrid"}
+MODES: dict[str, SearchMode] = {"words": "keyword", "meaning": "semantic", "both": "hybrid"}
 FILTERS = {
     "recall by {what}, p50 / p95 ms": Filter(),
     "… by {what}, 1 % pass the filter": Filter(types=("rare",)),

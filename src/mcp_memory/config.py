@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import platformdirs
 
 from mcp_memory.errors import Invalid
 from mcp_memory.model import DEFAULT_SPACE, checked_space
-from mcp_memory.tuning import Limits, Tuning
+from mcp_memory.tuning import Fading, Limits, Tuning
 
 PREFIX = "MCP_MEMORY_"
 TOOL_SETS = ("graph", "memory", "agent", "anthropic")
@@ -110,6 +110,12 @@ class Config:
     )
     search_min_similarity: float = _setting(
         _TUNING.min_similarity, "Lowest cosine similarity of a semantic result.", low=-1, high=1
+    )
+    search_fading: str = _setting(
+        _TUNING.fading,
+        "How `recall_memories` and REST searches treat faded memories unless a call says: `strict` "
+        "multiplies scores by confidence, `gentle` takes off a tenth at most and hides nothing.",
+        choices=get_args(Fading),
     )
     hybrid_keyword_weight: float = _setting(
         _TUNING.keyword_weight, "Weight of keywords in a hybrid search; the rest is meaning.", low=0, high=1

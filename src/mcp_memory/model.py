@@ -74,6 +74,10 @@ PINNED_TYPE = "identity"
 ASSOCIATION_TYPES = ("related_to", "updates", "contradicts", "caused_by", "result_of", "part_of")
 
 Origin = Literal["memory", "observation"]
+TextMode = Literal["keyword", "semantic", "hybrid"]
+SearchMode = Literal["keyword", "semantic", "hybrid", "graph"]
+AgentMode = Literal["hybrid", "recent", "important", "typed"]
+SortOrder = Literal["recent", "importance", "most_accessed"]
 Owner = Literal["memory", "entity", "reflection"]
 ReflectionTarget = Literal["entity", "session", "relation", "global"]
 

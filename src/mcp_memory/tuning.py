@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Literal
+
+Fading = Literal["strict", "gentle"]
+"""How far faded confidence lowers a result: `strict` multiplies by it, `gentle` by 0.9 to 1."""
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20
@@ -31,6 +35,8 @@ class Tuning:
     consolidation_interval: int = 50
     search_limit: int = 20
     min_similarity: float = 0.5
+    fading: Fading = "strict"
+    """Of searches that follow the memory tool set's contract and name no fading themselves."""
     keyword_weight: float = 0.4
     trash: timedelta = timedelta(days=30)
     journal: timedelta = timedelta(days=365)

@@ -133,6 +133,7 @@ def _tuning(config: Config) -> Tuning:
         consolidation_interval=config.consolidation_interval,
         search_limit=config.search_default_limit,
         min_similarity=config.search_min_similarity,
+        fading="gentle" if config.search_fading == "gentle" else "strict",
         keyword_weight=config.hybrid_keyword_weight,
         trash=timedelta(days=config.trash_days),
         journal=timedelta(days=config.journal_days),

@@ -11,15 +11,16 @@ from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Engine, Limits, Tuning
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.recall import Answer, Mode
+from mcp_memory.engine.recall import Answer
 from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, NotFound
-from mcp_memory.model import Caller, Filter, Memory
+from mcp_memory.model import Caller, Filter, Memory, SearchMode
+from mcp_memory.tuning import Fading
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
 
 NO_MODEL = NoModel("no model here")
-MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
+MODES: tuple[SearchMode, ...] = ("keyword", "semantic", "hybrid")
 
 
 def remember(engine: Engine, content: str, **more: object) -> Memory:
@@ -178,7 +179,7 @@ def test_pagination(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_pages_neither_overlap_nor_leave_out_anything(make_engine: EngineMaker, mode: Mode) -> None:
+def test_pages_neither_overlap_nor_leave_out_anything(make_engine: EngineMaker, mode: SearchMode) -> None:
     engine = make_engine(tuning=Tuning(min_similarity=0.0))
     for number in range(60):
         remember(engine, f"topic {'word ' * (number % 9)} n{number}", confidence=0.3 + number % 5 / 10)
@@ -202,6 +203,52 @@ def test_confidence_decay_at_60_days(engine: Engine, clock: Clock) -> None:
     clock.advance(days=60)
     [hit] = engine.recall.recall("fading", mode="keyword").hits
     assert math.isclose(hit.effective_confidence, 0.25, abs_tol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [*MODES, "graph"])
+def test_gentle_fading_takes_a_tenth_at_most_and_hides_nothing(
+    engine: Engine, clock: Clock, mode: SearchMode
+) -> None:
+    remember(engine, "a fading fact about Bob", entity_names=("Bob",))
+    fresh = engine.recall.recall("a fading fact about Bob", mode=mode, fading="gentle").hits[0].score
+    clock.advance(days=1000)
+    [hit] = engine.recall.recall(
+        "a fading fact about Bob", mode=mode, fading="gentle", strict_floor=0.1, explain=True
+    ).hits
+    assert hit.effective_confidence < 1e-6
+    assert math.isclose(hit.score, 0.9 * fresh, abs_tol=1e-6)
+    assert hit.explanation is not None
+    assert math.isclose(hit.explanation["fading"], 0.9, abs_tol=1e-6)
+
+
+def test_strict_fading_hides_what_is_below_its_floor(engine: Engine, clock: Clock) -> None:
+    remember(engine, "a fading fact")
+    clock.advance(days=120)
+    assert engine.recall.recall("fading", fading="strict", strict_floor=0.1).hits == ()
+    assert len(engine.recall.recall("fading", fading="strict").hits) == 1
+    clock.advance(days=120)
+    floor = Filter(min_confidence=0.001)
+    assert len(engine.recall.recall("fading", filter=floor, fading="strict", strict_floor=0.1).hits) == 1
+    clock.advance(days=120)
+    assert engine.recall.recall("fading", filter=Filter(min_confidence=0.5), fading="gentle").hits == ()
+
+
+@pytest.mark.parametrize(("fading", "score"), [("strict", 0.5), ("gentle", 0.95)])
+def test_the_setting_decides_how_memories_fade(
+    make_engine: EngineMaker, clock: Clock, fading: Fading, score: float
+) -> None:
+    engine = make_engine(tuning=Tuning(fading=fading))
+    remember(engine, "a fact")
+    clock.advance(days=30)
+    [hit] = engine.recall.recall("fact", mode="keyword").hits
+    assert math.isclose(hit.score, score, abs_tol=1e-6)
+
+
+def test_what_was_stored_years_ago_is_recalled_by_an_agent(engine: Engine, clock: Clock) -> None:
+    remember(engine, "the wedding was in Lisbon")
+    clock.advance(days=700)
+    remember(engine, "the office is in Porto")
+    assert contents(engine.recall.recall_for_agent("where was the wedding"))[0] == "the wedding was in Lisbon"
 
 
 def test_access_reinforcement(engine: Engine, clock: Clock) -> None:
@@ -235,7 +282,7 @@ def test_a_result_shows_the_memory_as_it_was_before_it_was_found(engine: Engine)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_forgotten_memories_appear_nowhere(engine: Engine, mode: Mode) -> None:
+def test_forgotten_memories_appear_nowhere(engine: Engine, mode: SearchMode) -> None:
     memory = remember(engine, "a secret about Bob", entity_names=("Bob",))
     engine.memories.forget(memory.id, "asked to")
     assert engine.recall.recall("secret about Bob", mode=mode).hits == ()
@@ -252,7 +299,9 @@ def test_a_space_does_not_see_another(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
-def test_without_a_model_words_are_used_and_the_answer_says_so(make_engine: EngineMaker, mode: Mode) -> None:
+def test_without_a_model_words_are_used_and_the_answer_says_so(
+    make_engine: EngineMaker, mode: SearchMode
+) -> None:
     engine = make_engine(model=NO_MODEL)
     remember(engine, "notes about tea")
     answer = engine.recall.recall("tea", mode=mode)
@@ -275,7 +324,7 @@ def test_without_a_model_words_are_used_and_the_answer_says_so(make_engine: Engi
     ],
 )
 @pytest.mark.parametrize("mode", [*MODES, "graph"])
-def test_a_query_is_data_and_never_syntax(engine: Engine, query: str, mode: Mode) -> None:
+def test_a_query_is_data_and_never_syntax(engine: Engine, query: str, mode: SearchMode) -> None:
     remember(engine, "notes about tea", entity_names=("Tea",))
     engine.recall.recall(query, mode=mode)
     assert engine.memories.find(Filter()).total == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -22,13 +22,13 @@ from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import MOST_LISTED, Stored
-from mcp_memory.engine.recall import Mode
 from mcp_memory.errors import Invalid, NotFound
-from mcp_memory.model import ASSOCIATION_TYPES, MEMORY_TYPES, Filter, Memory
+from mcp_memory.model import ASSOCIATION_TYPES, MEMORY_TYPES, Filter, Memory, SearchMode
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.text.preview import shortened
+from mcp_memory.tuning import Fading
 
-MODES = click.Choice(("hybrid", "keyword", "semantic", "graph"))
+MODES = click.Choice(get_args(SearchMode))
 
 
 @click.command()
@@ -77,18 +77,26 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
 @click.option("--limit", type=click.IntRange(1, 100), help="At most so many.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
 @click.option("--explain", is_flag=True, help="Say of each result where it came from.")
+@click.option(
+    "--fading",
+    type=click.Choice(get_args(Fading)),
+    default="gentle",
+    show_default=True,
+    help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
+)
 @json_option
 @click.pass_obj
 def recall(
     session: Session,
     /,
     query: str,
-    mode: Mode,
+    mode: SearchMode,
     about: str | None,
     hops: int,
     limit: int | None,
     offset: int,
     explain: bool,
+    fading: Fading,
     as_json: bool,
     **filters: Any,
 ) -> None:
@@ -102,6 +110,7 @@ def recall(
         limit=limit,
         offset=offset,
         explain=explain,
+        fading=fading,
     )
     if as_json:
         found = [hit_json(hit) for hit in answer.hits]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_memory.engine.candidates import MemoryCandidates
 from mcp_memory.engine.entity_search import matching_entities
-from mcp_memory.engine.memory_search import Answer, MemoryPlan, factors, trust
+from mcp_memory.engine.memory_search import Answer, MemoryPlan
 from mcp_memory.engine.pipeline import Question, Ranking
 from mcp_memory.model import Entity, Filter
 from mcp_memory.ranking.fusion import best_first
@@ -63,14 +63,14 @@ class GraphSearch(MemoryPlan):
     ) -> Ranking[GraphCandidates, RankingFacts]:
         reached, facts = candidates.reached, candidates.facts
         # In hundredths: paths to one entity weigh nearly the same, and then the query decides.
-        scores = {seq: round(weight * trust(facts[seq]), 2) for seq, (weight, _) in reached.items()}
+        scores = {seq: round(weight * self.trust(facts[seq]), 2) for seq, (weight, _) in reached.items()}
         ranked = dict(sorted(scores.items(), key=lambda item: (-item[1], -matches.get(item[0], 0.0))))
 
         def explained(seq: int) -> dict[str, Any]:
             weight, entity_seq = reached[seq]
             through = tx.entities.get_seq(entity_seq).name
             graph = {"through": through, "weight": weight, "match": matches.get(seq, 0.0)}
-            return {"graph": graph, **factors(facts[seq])}
+            return {"graph": graph, **self.explained_trust(facts[seq])}
 
         return Ranking(candidates, ranked, facts, explained)
 

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from mcp_memory.engine.candidates import POOL, MemoryCandidates, gather_memories
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.memories import entity_names
 from mcp_memory.engine.pipeline import Note, Question, Ranking
-from mcp_memory.model import Filter, Memory
+from mcp_memory.model import Filter, Memory, TextMode
+from mcp_memory.ranking.decay import fading_factor
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
-from mcp_memory.tuning import Tuning
-
-TextMode = Literal["keyword", "semantic", "hybrid"]
+from mcp_memory.tuning import Fading, Tuning
 
 SUPERSEDED = 0.5
 """What is left of a memory's score when a later one has replaced it."""
@@ -53,6 +52,7 @@ class Wanted:
     limit: int
     offset: int = 0
     explain: bool = False
+    fading: Fading = "gentle"
 
     @property
     def pool(self) -> int:
@@ -82,6 +82,18 @@ class MemoryPlan:
             return candidates.by_meaning(self.tuning.min_similarity)
         return candidates.by_both(self.tuning.keyword_weight)
 
+    def trust(self, facts: RankingFacts) -> float:
+        """What the match is multiplied by: less for what has faded or was superseded."""
+        faded = fading_factor(facts.effective_confidence, self.wanted.fading)
+        return faded * (SUPERSEDED if facts.superseded else 1.0)
+
+    def explained_trust(self, facts: RankingFacts) -> dict[str, Any]:
+        return {
+            "effective_confidence": facts.effective_confidence,
+            "fading": fading_factor(facts.effective_confidence, self.wanted.fading),
+            "superseded": facts.superseded,
+        }
+
     def hits(self, tx: Transaction, ranking: Ranking[C, RankingFacts]) -> tuple[Hit, ...]:
         """The page that was asked for."""
         seqs = list(ranking.scores)[self.wanted.offset : self.wanted.offset + self.wanted.limit]
@@ -105,7 +117,7 @@ class MemoryPlan:
 
 @dataclass(frozen=True)
 class TextSearch(MemoryPlan):
-    """By words, by meaning or both; scored by the match × the effective confidence."""
+    """By words, by meaning or both; scored by the match and by how far the memory has faded."""
 
     mode: TextMode
     entity_name: str | None = None
@@ -125,10 +137,10 @@ class TextSearch(MemoryPlan):
         self, tx: Transaction, candidates: MemoryCandidates, matches: Mapping[int, float]
     ) -> Ranking[MemoryCandidates, RankingFacts]:
         facts = candidates.facts
-        scores = {seq: score * trust(facts[seq]) for seq, score in matches.items()}
+        scores = {seq: score * self.trust(facts[seq]) for seq, score in matches.items()}
 
         def explained(seq: int) -> dict[str, Any]:
-            return {**parts(candidates, seq), "match": matches[seq], **factors(facts[seq])}
+            return {**parts(candidates, seq), "match": matches[seq], **self.explained_trust(facts[seq])}
 
         return Ranking(candidates, best_first(scores), facts, explained)
 
@@ -143,11 +155,6 @@ def reinforcement(seqs: Sequence[int]) -> Note | None:
     return (lambda tx: tx.memories.reinforce(seqs)) if seqs else None
 
 
-def trust(facts: RankingFacts) -> float:
-    """What the match is multiplied by."""
-    return facts.effective_confidence * (SUPERSEDED if facts.superseded else 1.0)
-
-
 def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
     """What words and meaning say, for an explanation."""
     found = candidates.found
@@ -156,7 +163,3 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
         "cosine": found.cosine.get(seq),
         "semantic": found.semantic(seq) if seq in found.cosine else None,
     }
-
-
-def factors(facts: RankingFacts) -> dict[str, Any]:
-    return {"effective_confidence": facts.effective_confidence, "superseded": facts.superseded}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from mcp_memory.engine.association_recall import AssociationSearch
 from mcp_memory.engine.context import Topic, checked_limit, checked_offset
@@ -10,17 +9,14 @@ from mcp_memory.engine.drafts import checked_filter
 from mcp_memory.engine.graph_recall import GraphSearch
 from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.engine.memories import entity_names
-from mcp_memory.engine.memory_search import Answer, Hit, TextMode, TextSearch, Wanted
+from mcp_memory.engine.memory_search import Answer, Hit, TextSearch, Wanted
 from mcp_memory.engine.pipeline import ask, search
 from mcp_memory.errors import Invalid
-from mcp_memory.model import Filter, Memory
+from mcp_memory.model import AgentMode, Filter, Memory, SearchMode, SortOrder
 from mcp_memory.ranking.decay import effective_confidence
+from mcp_memory.tuning import Fading
 
-__all__ = ["MOST_FOR_AGENT", "MOST_RESULTS", "AgentMode", "Answer", "Hit", "Mode", "Recall", "SortOrder"]
-
-Mode = TextMode | Literal["graph"]
-AgentMode = Literal["hybrid", "recent", "important", "typed"]
-SortOrder = Literal["recent", "importance", "most_accessed"]
+__all__ = ["MOST_FOR_AGENT", "MOST_RESULTS", "Answer", "Hit", "Recall"]
 
 MOST_RESULTS = 100
 MOST_FOR_AGENT = 50
@@ -41,25 +37,34 @@ class Recall(Topic):
         self,
         query: str,
         *,
-        mode: Mode = "hybrid",
+        mode: SearchMode = "hybrid",
         filter: Filter = EVERYTHING,
         entity_name: str | None = None,
         hops: int = 1,
         limit: int | None = None,
         offset: int = 0,
         explain: bool = False,
+        fading: Fading | None = None,
+        strict_floor: float | None = None,
     ) -> Answer:
-        """Memories for a query, scored by how well they match × their effective confidence.
+        """Memories for a query, scored by how well they match and by how far they have faded.
+
+        `fading` defaults to the setting. Under strict fading, memories below `strict_floor` are hidden
+        unless the filter names a confidence of its own; gentle fading hides nothing.
 
         `entity_name` keeps to memories about that entity. In graph mode it is where the search starts,
         and `hops` says how far it goes. Being returned makes a memory stronger, after it was scored.
         """
         context = self._context
+        fading = fading or context.tuning.fading
+        if fading == "strict" and filter.min_confidence is None:
+            filter = replace(filter, min_confidence=strict_floor)
         wanted = Wanted(
             filter=checked_filter(filter),
             limit=checked_limit(context.tuning.search_limit if limit is None else limit, MOST_RESULTS),
             offset=checked_offset(offset),
             explain=explain,
+            fading=fading,
         )
         hops = _checked_hops(hops)
         question = ask(context, query, "memory", by_words=_BY_CHOICE if mode == "keyword" else None)

@@ -1,9 +1,13 @@
-"""What time and use do to confidence."""
+"""What time and use do to confidence, and what confidence does to a search result."""
 
 from datetime import datetime, timedelta
 from math import exp2, log2
 
+from mcp_memory.tuning import Fading
+
 HALF_LIFE = timedelta(days=30)  # the memory tool set's CONFIDENCE_HALF_LIFE_DAYS
+STRICT_FLOOR = 0.1  # recall_memories hides what has faded below it, unless fading is gentle
+GENTLE = 0.1  # the share of a score that gentle fading can take
 REINFORCEMENT = 0.1  # what being returned adds
 CAPTURED_FADES_FASTER = 10  # a captured memory's half-life is three days where others' is thirty
 PRUNING_THRESHOLD = 0.05  # below this effective confidence a memory may be pruned
@@ -25,6 +29,11 @@ def effective_confidence(
         return confidence
     age = max(timedelta(0), now - last_used_at)  # clocks of two machines may disagree
     return confidence * exp2(-(age / half_life) * (CAPTURED_FADES_FASTER if captured else 1))
+
+
+def fading_factor(effective: float, fading: Fading) -> float:
+    """What a match is multiplied by. How sure we are of a memory is not how relevant it is."""
+    return effective if fading == "strict" else 1 - GENTLE + GENTLE * effective
 
 
 def reinforced(confidence: float) -> float:

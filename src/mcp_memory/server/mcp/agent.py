@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mcp_memory.model import Filter
+from mcp_memory.model import AgentMode, Filter, SortOrder
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, ToolSet, tool
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class MemoryRecall(Arguments):
         str | None, Field(description=f"Only this type, e.g. {TYPES}. Typed mode needs it.")
     ] = None
     mode: Annotated[
-        Literal["hybrid", "recent", "important", "typed"],
+        AgentMode,
         Field(
             description="hybrid: by query, for most cases. recent: the newest. "
             "important: the most important. typed: all of one type."
         ),
     ] = "hybrid"
     sort_by: Annotated[
-        Literal["recent", "importance", "most_accessed"] | None,
+        SortOrder | None,
         Field(description="The order of results in modes without a query."),
     ] = None
     channel_id: Annotated[str | None, Field(description="Only memories from this conversation.")] = None

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mcp_memory.model import MEMORY_TYPES, Filter
+from mcp_memory.model import MEMORY_TYPES, Filter, SearchMode
+from mcp_memory.ranking.decay import STRICT_FLOOR
 from mcp_memory.server.mcp import graph, memory_maintenance
 from mcp_memory.server.mcp.memory_maintenance import Moment
 from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, ToolSet, tool
+from mcp_memory.tuning import Fading
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -45,7 +47,7 @@ class StoreMemory(Arguments):
 class RecallMemories(Arguments):
     query: Annotated[str, Field(description="A question or a description, in plain words.")]
     search_mode: Annotated[
-        Literal["keyword", "semantic", "hybrid", "graph"],
+        SearchMode,
         Field(
             description="hybrid for most questions; keyword for exact terms; semantic for the same in other "
             "words; graph for what is known around an entity that the query names."
@@ -54,8 +56,19 @@ class RecallMemories(Arguments):
     memory_types: Annotated[list[str], Field(description="Only these types.")] = []
     tags: Annotated[list[str], Field(description="Only memories that have all of these tags.")] = []
     min_confidence: Annotated[
-        float, Field(description="Only memories whose confidence, faded by time, is at least this.")
-    ] = 0.1
+        float | None,
+        Field(
+            description="Only memories whose confidence, faded by time, is at least this; "
+            f"{STRICT_FLOOR} unless set or fading is gentle.",
+        ),
+    ] = None
+    fading: Annotated[
+        Fading | None,
+        Field(
+            description="gentle finds old memories as well as new ones; strict prefers and shows what was "
+            "stored or used lately. The server's setting unless set."
+        ),
+    ] = None
     limit: Annotated[int | None, Field(description="How many at most, 1 to 100; 20 unless set.")] = None
     offset: Annotated[int, Field(description="Skip this many, to get the next page.")] = 0
     entity_name: Annotated[
@@ -150,8 +163,8 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
     """Find what is remembered about something, best first.
 
     Use it before answering from knowledge about the user, their projects or earlier work. Ask in plain words;
-    narrow down with filters only when you know them. Scores are match × confidence; what is returned becomes
-    stronger. To read an entity with all its observations, use open_nodes.
+    narrow down with filters only when you know them. Scores are match × confidence, unless fading is gentle;
+    what is returned becomes stronger. To read an entity with all its observations, use open_nodes.
     """
     answer = engine.recall.recall(
         arguments.query,
@@ -169,6 +182,8 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
         limit=arguments.limit,
         offset=arguments.offset,
         explain=arguments.explain,
+        fading=arguments.fading,
+        strict_floor=STRICT_FLOOR,
     )
     return {
         "memories": [_found(hit) for hit in answer.hits],

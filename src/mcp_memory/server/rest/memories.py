@@ -33,6 +33,7 @@ from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
 from mcp_memory.server.shapes.shape import Id as ShownId
 from mcp_memory.server.shapes.shape import Share
+from mcp_memory.tuning import Fading
 
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
@@ -102,11 +103,15 @@ class Listing(Which):
 
 class Search(Which):
     q: str = Field(min_length=1, description="What to look for, in plain language.")
-    mode: Literal["keyword", "semantic", "hybrid", "graph"] = "hybrid"
+    mode: model.SearchMode = "hybrid"
     entity: str | None = Field(None, description="The name of an entity; in graph mode, where to start.")
     hops: int = Field(1, ge=1, le=5, description="In graph mode: how far to go.")
     limit: int = Field(20, ge=1, le=100)
     explain: bool = False
+    fading: Fading | None = Field(
+        None,
+        description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
+    )
 
 
 class Doomed(Body):
@@ -173,6 +178,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         limit=search.limit,
         offset=search.offset,
         explain=search.explain,
+        fading=search.fading,
     )
     return FoundMemories.of(answer, next=search.next(request, answer.total))
 
