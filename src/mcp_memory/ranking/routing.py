@@ -8,6 +8,9 @@ from enum import StrEnum
 from mcp_memory.ranking.fusion import best_first, min_max
 from mcp_memory.ranking.limbic import Scored, guarded
 
+LONGEST_QUERY = 2_000
+"""Characters that are looked at: normalising takes time that is quadratic in a run of combining marks."""
+
 
 class Strategy(StrEnum):
     """Which side a search leans to."""
@@ -71,5 +74,7 @@ def _leaning(size: int, small: int, large: int) -> int:
 
 def _plain(query: str) -> str:
     """Lower case, without accents; what is not a letter or digit becomes one space."""
-    letters = (c for c in unicodedata.normalize("NFKD", query) if not unicodedata.combining(c))
+    letters = (
+        c for c in unicodedata.normalize("NFKD", query[:LONGEST_QUERY]) if not unicodedata.combining(c)
+    )
     return re.sub(r"\W+", " ", "".join(letters).casefold())

@@ -1,7 +1,8 @@
 """The fingerprint by which two writes of the same content are known to be one."""
 
 import hashlib
-import unicodedata
+
+from mcp_memory.text.unicode_forms import normalised_form
 
 
 def normalised(text: str) -> str:
@@ -9,7 +10,7 @@ def normalised(text: str) -> str:
 
     Case and punctuation are kept; `us` and `US`, `5.0` and `50` are different content.
     """
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(normalised_form("NFC", text).split())
 
 
 def fingerprint(text: str) -> str:

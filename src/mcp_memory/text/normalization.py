@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_memory.text import lexicon
 from mcp_memory.text.lexicon import MONTHS, NUMBERS, PAST, SYNONYMS, UNITS, VERB_FORMS
+from mcp_memory.text.unicode_forms import normalised_form
 
 _PHRASES = [(re.compile(pattern), to) for pattern, to in lexicon.PHRASES]
 
@@ -74,7 +74,7 @@ def wording(text: str) -> tuple[Word, ...]:
 def _tokens(text: str) -> list[str]:
     """The text cut into words, in lower case except where capitals tell words apart."""
     return _TOKEN.findall(
-        _evened(_marked_capitals(unicodedata.normalize("NFC", " ".join(text.split())).replace("’", "'")))
+        _evened(_marked_capitals(normalised_form("NFC", " ".join(text.split())).replace("’", "'")))
     )
 
 

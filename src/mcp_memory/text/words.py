@@ -9,6 +9,7 @@ from functools import lru_cache
 from snowballstemmer.english_stemmer import EnglishStemmer
 
 from mcp_memory.text.stopwords import FUNCTION_WORDS
+from mcp_memory.text.unicode_forms import normalised_form
 
 LONGEST_TOKEN = 64  # characters; PostgreSQL refuses lexemes above 2046 bytes
 MOST_TERMS = 64  # each term costs a walk through its postings
@@ -114,15 +115,15 @@ _folding = _Folding()
 def _unaccented(text: str) -> str:
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = normalised_form("NFKD", text)
     kept = [c for c in decomposed if not _is_accent(c, unicodedata.category(c))]
-    return unicodedata.normalize("NFC", "".join(kept))
+    return normalised_form("NFC", "".join(kept))
 
 
 def _chunks(text: str) -> list[str]:
-    decomposed = text if text.isascii() else unicodedata.normalize("NFKD", text)
+    decomposed = text if text.isascii() else normalised_form("NFKD", text)
     # NFC puts Hangul and voiced kana together again; the accents are gone by then.
-    return _CHUNK.findall(unicodedata.normalize("NFC", decomposed.translate(_folding)))
+    return _CHUNK.findall(normalised_form("NFC", decomposed.translate(_folding)))
 
 
 def _indexed(chunk: str) -> tuple[str, ...]:

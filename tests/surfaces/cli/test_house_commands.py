@@ -132,7 +132,7 @@ def test_a_file_of_a_newer_release_is_found(shell: Shell) -> None:
 
 
 def test_a_process_that_keeps_the_file_is_found(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_memory.storage.sqlite_diagnostics.LOCK_PATIENCE_MS", 10)
+    monkeypatch.setattr("mcp_memory.storage.sqlite.diagnostics.LOCK_PATIENCE_MS", 10)
     shell.run("entities", "create", "Ana")
     other = apsw.Connection(str(shell.file))
     other.execute("BEGIN IMMEDIATE")
