@@ -112,7 +112,7 @@ def tend(engine: Engine) -> None:
     model = engine.indexing.model()
     assert model is not None
     database = engine._context.store.database
-    for _ in database.vectors.tend(database, model.id, model.dimensions):
+    for _ in database.vectors.maintain(database, model.id, model.dimensions):
         pass
 
 

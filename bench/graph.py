@@ -171,7 +171,7 @@ def fill_vectors(url: str) -> None:
                 tx.indexes.settle(model, [(item, next(made).tobytes()) for item in waiting])
             if not waiting:
                 break
-    for _ in context.store.database.vectors.tend(context.store.database, model.id, model.dimensions):
+    for _ in context.store.database.vectors.maintain(context.store.database, model.id, model.dimensions):
         pass
     engine.close()
 

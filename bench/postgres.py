@@ -144,11 +144,13 @@ def measured(figures: Figures, url: str, corpus: Corpus, writers: int, writes: i
     store = opened(url)
     database = store.database
     start = time.perf_counter()
-    with database.words.loading(database):
+    with database.words.bulk_load(database):
         fill(store, corpus)
     figures.note("bulk load, memories/s", per_second(figures.rows, start))
     start = time.perf_counter()
-    for _ in itertools.chain(database.words.tend(database), database.vectors.tend(database, 1, DIMENSIONS)):
+    for _ in itertools.chain(
+        database.words.maintain(database), database.vectors.maintain(database, 1, DIMENSIONS)
+    ):
         pass
     figures.note("indexes made after it, s", f"{time.perf_counter() - start:.0f}")
     if figures.engine == "PostgreSQL":

@@ -81,7 +81,7 @@ def _measure_product(folder: Path, vectors: Vectors, queries: Vectors) -> None:
                 searches[f"{passing[-1]} % pass"] = (Filter(types=passing), np.isin(kinds, passing))
             for stage in ("compared", "indexed"):
                 if stage == "indexed":
-                    seconds, steps = _cpu(lambda: list(VECTORS.tend(database, 1, DIMENSIONS)))
+                    seconds, steps = _cpu(lambda: list(VECTORS.maintain(database, 1, DIMENSIONS)))
                     if not steps:
                         break
                     print(f"    {steps[-1]}: {seconds:.1f} CPU s, {_megabytes(path):.0f} MB")
@@ -138,7 +138,7 @@ def _measure_vec1(folder: Path, vectors: Vectors, queries: Vectors) -> None:
         path = folder / "vec1.db"
         _remove(path)
         with closing(apsw.Connection(str(path))) as connection:
-            sqlite_vectors.load(connection)
+            sqlite_vectors.load_vec1(connection)
             connection.execute("PRAGMA journal_mode = WAL; PRAGMA mmap_size = 4294967296")
             connection.execute("CREATE VIRTUAL TABLE v USING vec1(vector)")
             with connection:

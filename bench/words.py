@@ -40,9 +40,9 @@ def main() -> None:
 
 def measure(engine: str, store: Store, texts: Texts) -> None:
     database = store.database
-    with database.words.loading(database):
+    with database.words.bulk_load(database):
         fill(store, texts)
-    list(database.words.tend(database))
+    list(database.words.maintain(database))
     asked(store, texts.questions)  # so that neither way pays for reading the file
     rarest, rarest_seconds = asked(store, texts.questions)
     most, term_selection.MOST_ROWS = term_selection.MOST_ROWS, ALL

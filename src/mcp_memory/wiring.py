@@ -12,7 +12,7 @@ from mcp_memory.config import Config
 from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.engine.memory_file import MemoryFile
-from mcp_memory.errors import Unavailable
+from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 from mcp_memory.storage.copying import check_whole
@@ -51,9 +51,13 @@ def _whole(store: Store) -> Store:
     return store
 
 
-def open_store(config: Config, url: str) -> Store:
-    """Another database than the configured one, brought up to date."""
-    return Store(open_database(replace(config, database_url=url, database_read_url=""))).open()
+def open_store(config: Config, url: str, *, must_exist: bool = False) -> Store:
+    """Open and migrate a database other than the configured one."""
+    database = open_database(replace(config, database_url=url, database_read_url=""))
+    if must_exist and not database.exists():
+        database.close()
+        raise Invalid(f"there is no database of mcp-memory at {settings.masked(url)}: check the address")
+    return Store(database).open()
 
 
 def open_database(config: Config) -> Database:

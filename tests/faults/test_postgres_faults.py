@@ -156,8 +156,8 @@ def test_a_failover_is_survived_with_an_address_that_names_both_servers() -> Non
     with ExitStack() as closing:
         for end in (primary.remove, standby.remove, engine.close):
             closing.callback(end)
-        bell = closing.enter_context(database.bell())
-        candidacy = closing.enter_context(database.candidacy())
+        bell = closing.enter_context(database.change_signal())
+        candidacy = closing.enter_context(database.leader_election())
         assert bell.wait(10)
         assert candidacy.leads()
         engine.graph.create_entities([NewEntity(name="before")])
@@ -190,9 +190,9 @@ def test_the_bell_and_the_leader_come_back_after_a_restart(server: PostgresServe
     database = engine._context.store.database
     with ExitStack() as closing:
         closing.callback(engine.close)
-        bell = closing.enter_context(database.bell())
-        first = closing.enter_context(database.candidacy())
-        second = closing.enter_context(database.candidacy())
+        bell = closing.enter_context(database.change_signal())
+        first = closing.enter_context(database.leader_election())
+        second = closing.enter_context(database.leader_election())
         assert bell.wait(10)
         assert first.leads()
         assert not second.leads()
@@ -215,7 +215,7 @@ def test_the_work_of_a_leader_that_was_killed_is_taken_over(server: PostgresServ
     )
     assert leader.stdout is not None
     assert leader.stdout.readline() == "True\n"
-    with engine._context.store.database.candidacy() as candidacy:
+    with engine._context.store.database.leader_election() as candidacy:
         assert not candidacy.leads()
         leader.kill()
         leader.communicate()
@@ -227,7 +227,7 @@ def test_the_work_of_a_leader_that_was_killed_is_taken_over(server: PostgresServ
 _LEAD = """
 import sys
 from mcp_memory.storage.postgres.database import PostgresDatabase
-with PostgresDatabase(sys.argv[1]).candidacy() as candidacy:
+with PostgresDatabase(sys.argv[1]).leader_election() as candidacy:
     print(candidacy.leads(), flush=True)
     sys.stdin.read()
 """

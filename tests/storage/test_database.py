@@ -194,7 +194,7 @@ def test_events_of_a_space_can_be_followed_by_their_numbers(store: Store) -> Non
 
 def test_the_bell_rings_when_something_was_written(store: Store) -> None:
     keep(store, "first")
-    with store.database.bell() as bell:
+    with store.database.change_signal() as bell:
         assert bell.wait(5)  # what was there before it listened
         assert not bell.wait(0)
         keep(store, "second")
@@ -204,7 +204,7 @@ def test_the_bell_rings_when_something_was_written(store: Store) -> None:
 
 def test_the_bell_wakes_who_waits(store: Store, clock: Clock) -> None:
     keep(store, "first")
-    with store.database.bell() as bell, ThreadPoolExecutor(1) as pool:
+    with store.database.change_signal() as bell, ThreadPoolExecutor(1) as pool:
         bell.wait(5)
         waiting = pool.submit(bell.wait, 60)
         keep(store, "second")
@@ -212,8 +212,8 @@ def test_the_bell_wakes_who_waits(store: Store, clock: Clock) -> None:
 
 
 def test_one_leads_and_another_takes_over(store: Store) -> None:
-    with store.database.candidacy() as second:
-        with store.database.candidacy() as first:
+    with store.database.leader_election() as second:
+        with store.database.leader_election() as first:
             assert first.leads()
             assert first.leads()
             assert not second.leads()

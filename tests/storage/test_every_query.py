@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.storage import Database, Store, filters, queries, rows
-from mcp_memory.storage.database import Connection, insert_sql
+from mcp_memory.storage.database import Connection, WordRow, insert_sql
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.storage.relations import RELATION_COLUMNS
 from mcp_memory.storage.schema import COLUMNS, is_time
@@ -50,6 +50,82 @@ def test_a_named_query_is_understood(migrated: dict[str, Store], name: str) -> N
     for store in migrated.values():
         with store.database.read() as connection:
             explain(connection, filled(queries.load()[name]))
+
+
+@pytest.fixture(scope="module")
+def with_indexes(migrated: dict[str, Store]) -> dict[str, Store]:
+    """With a full-text index and a vector index, as statements about them need."""
+    sqlite = migrated["sqlite"].database
+    with sqlite.write() as connection:
+        sqlite.words.put(connection, "memory", [WordRow(1, 1, ["word"], [])])
+        connection.change(queries.load("sqlite")["create_vector_index"].format(index="vector_index_1"))
+    return migrated
+
+
+ENGINE_SLOTS = {
+    "sqlite": {
+        "scored": queries.load("sqlite")["score_words"].format(index="memory_words_1", extra_weight=1),
+        "extra_weight": "1",
+        "living": "",
+        "owner": "memory",
+        "allowed": "o.seq > 0",
+    },
+    "postgres": {
+        "owner": "memory",
+        "allowed": "o.seq > 0",
+        "part": "seq > 0",
+        "key": "v.embedding",
+        "wanted": "CAST('[1]' AS public.vector)",
+        "weights": "1 AS weight_0",
+        "counts": "count(*) AS count_0",
+        "rarities": "count_0 AS rarity_0",
+        "worth": "rarity_0 * weight_0",
+        "k1": "1",
+        "b": "1",
+        "one_minus_b": "0",
+        "space_id": "1",
+        "sample": "SELECT lexemes FROM memory_words",
+        "lock": "1",
+        "living": "",
+        "schema": "mcp_memory",
+        "place": "flush",
+        "index": "vector_near_1",
+        "operators": "vector_cosine_ops",
+        "change": "SET (fastupdate = on)",
+    },
+}
+PER_QUERY = {"sampled_words": {"part": "2"}}
+NOT_EXPLAINED = ("CREATE", "DROP", "ALTER")
+"""Statements that EXPLAIN does not take; the tests of what they make run them."""
+
+
+def engine_query(engine: str, name: str) -> str:
+    slots = {**ENGINE_SLOTS[engine], **PER_QUERY.get(name, {})}
+    if engine == "sqlite":
+        slots["index"] = "memory_words_1" if "words" in name or "matches" in name else "vector_index_1"
+        slots["index"] = (
+            "memory_words_1" if name in ("indexed_rows", "word_index_has_row") else slots["index"]
+        )
+    return _SLOT.sub(lambda found: slots[found[1]], queries.load(engine)[name])
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [(engine, name) for engine in ("sqlite", "postgres") for name in sorted(queries.load(engine))],
+)
+def test_a_query_of_one_engine_is_understood_by_it(
+    with_indexes: dict[str, Store], engine: str, name: str
+) -> None:
+    sql = engine_query(engine, name)
+    if not _COMMENT_OR_TEXT.sub("", sql).strip().startswith(NOT_EXPLAINED):
+        with with_indexes[engine].database.read() as connection:
+            explain(connection, sql)
+
+
+def test_both_engines_define_the_queries_that_the_seam_asks_for() -> None:
+    for engine in ENGINES:
+        assert set(queries.SEAM) <= queries.load(engine).keys()
+        assert not queries.load(engine).keys() & queries.load().keys()
 
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
@@ -112,7 +188,7 @@ def tables_of(database: Database) -> set[str]:
         if database.name == "sqlite":
             found = connection.run(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                " AND name NOT LIKE '%\\_words%' ESCAPE '\\'"
+                " AND name NOT LIKE '%\\_words%' ESCAPE '\\' AND name NOT GLOB 'vector_index_*'"
             )
         else:
             found = connection.run(

@@ -154,12 +154,12 @@ def test_a_role_without_rights_to_the_tables_is_told_what_to_run(postgres_url: s
             with store.database.write() as connection:
                 rows = [{"name": name, "created_at": AT} for name in ("one", "two")]
                 assert len(connection.insert_numbered("space", ("name", "created_at"), rows)) == 2
-            with store.database.words.loading(store.database):
+            with store.database.words.bulk_load(store.database):
                 put(store, 2)
             assert got(store) == [2]
             admin.execute("CREATE INDEX vector_near_9_memory_9 ON mcp_memory.vector (seq)")
             # Indexes are left to a server that owns the table.
-            assert list(store.database.vectors.tend(store.database, 1, DIMENSIONS)) == []
+            assert list(store.database.vectors.maintain(store.database, 1, DIMENSIONS)) == []
             admin.execute("REVOKE INSERT ON mcp_memory.setting FROM visitor")
             with pytest.raises(Unavailable, match="does not allow this: permission denied for table setting"):
                 put(store, 2)
@@ -234,7 +234,7 @@ def test_a_connection_lost_within_a_transaction_keeps_nothing_and_says_so(
             cut_all(postgres_url)
             tx.settings.put("key", [3])
 
-    with pytest.raises(Unavailable, match="Nothing was kept of what failed"):
+    with pytest.raises(Unavailable, match="Nothing was saved"):
         write()
     assert got(store) == [1]
 
@@ -245,7 +245,7 @@ def test_when_the_answer_to_a_commit_is_lost_nobody_claims_to_know(postgres_url:
         store = Store(PostgresDatabase(url)).open()
         put(store, 1)
         line.loses_commit = 1
-        with pytest.raises(Unavailable, match="Look whether it was kept before trying again"):
+        with pytest.raises(Unavailable, match="Check whether the change was saved"):
             put(store, 2)
         assert got(store) == [2]
         put(store, 3)
@@ -439,9 +439,7 @@ def test_a_writer_that_holds_a_space_too_long_does_not_hold_others_for_ever(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, 1)
-    monkeypatch.setattr(
-        "mcp_memory.storage.postgres.database.WRITE", "BEGIN; SET LOCAL lock_timeout = '50ms'"
-    )
+    monkeypatch.setattr("mcp_memory.storage.postgres.database.LOCK_SECONDS", 0.05)
     with store.write(Caller(), AT, "long"), pytest.raises(Unavailable, match="busy with another writer"):
         put(store, 2)
     with store.write(Caller("elsewhere"), AT, "long"):
@@ -483,7 +481,7 @@ def near(
 
 
 def tend(store: Store, model: EmbeddingModel) -> list[str]:
-    return list(store.database.vectors.tend(store.database, model.id, DIMENSIONS))
+    return list(store.database.vectors.maintain(store.database, model.id, DIMENSIONS))
 
 
 @pytest.fixture
@@ -497,7 +495,7 @@ def test_a_large_space_gets_an_index_that_finds_the_same(store: Store) -> None:
     model = embedded(store, made)
     queries_ = vectors(20, seed=4)
     exact = [near(store, model, query, 10) for query in queries_]
-    assert tend(store, model) == ["made the vector index vector_near_1_memory_1 over 400 vectors"]
+    assert tend(store, model) == ["built the vector index vector_near_1_memory_1 over 400 vectors"]
     assert tend(store, model) == []
     through_index = [near(store, model, query, 10) for query in queries_]
     shared = sum(len(set(one) & set(other)) for one, other in zip(exact, through_index, strict=True))
@@ -523,7 +521,7 @@ def test_where_shared_memory_is_scarce_one_worker_makes_the_index(store: Store, 
             "CREATE EVENT TRIGGER scarce ON ddl_command_start WHEN TAG IN ('CREATE INDEX')"
             " EXECUTE FUNCTION scarce()"
         )
-    assert tend(store, model) == ["made the vector index vector_near_1_memory_1 over 400 vectors"]
+    assert tend(store, model) == ["built the vector index vector_near_1_memory_1 over 400 vectors"]
 
 
 @pytest.mark.usefixtures("early_index")
@@ -560,7 +558,7 @@ def test_an_index_left_half_made_is_made_again(store: Store) -> None:
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('vector_near_1_memory_1')"
         )
     assert near(store, model, vectors(310)[7], 1) == [8]
-    assert [step.split()[0] for step in tend(store, model)] == ["dropped", "made"]
+    assert [step.split()[0] for step in tend(store, model)] == ["dropped", "built"]
 
 
 def plan(store: Store, model: EmbeddingModel) -> str:

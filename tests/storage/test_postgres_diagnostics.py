@@ -34,7 +34,7 @@ def test_a_sound_database_has_no_problem(postgres_url: str) -> None:
 def test_a_database_that_is_not_set_up_is_left_as_it_is(postgres: PostgresDatabases) -> None:
     with postgres.empty() as url:
         assert problems(url) == {}
-        assert "the first start makes it" in found(url)["schema"].detail
+        assert "the first start creates it" in found(url)["schema"].detail
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT to_regnamespace('mcp_memory')").fetchall() == [(None,)]
 
@@ -75,7 +75,7 @@ def test_missing_rights_are_found(postgres_url: str) -> None:
             admin.execute("GRANT SELECT ON ALL TABLES IN SCHEMA mcp_memory TO reader")
             assert "reader may not read and write answered, association" in problems(as_reader)["rights"]
             admin.execute(found(as_reader)["rights"].advice)
-            assert "can make vector indexes" in found(as_reader)["rights"].detail
+            assert "can create vector indexes" in found(as_reader)["rights"].detail
         finally:
             admin.execute("DROP OWNED BY reader CASCADE")
             admin.execute("DROP ROLE reader")

@@ -8,7 +8,8 @@ from pathlib import Path
 import apsw
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.database import LONGEST_LOG, Checkpoints, SqliteDatabase
+from mcp_memory.storage.sqlite.checkpoints import LONGEST_LOG, Checkpoints
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 PAGE = 4096
 PATIENCE = 60.0

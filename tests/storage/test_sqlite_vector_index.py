@@ -82,7 +82,7 @@ def indexed(indexed_file: Path, tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 
 def tend(database: SqliteDatabase) -> list[str]:
-    return list(VECTORS.tend(database, MODEL, DIMENSIONS))
+    return list(VECTORS.maintain(database, MODEL, DIMENSIONS))
 
 
 def known(database: SqliteDatabase) -> list[dict[str, Any]]:
@@ -229,7 +229,7 @@ def test_twice_the_vectors_get_a_new_index_in_place_of_the_old(indexed: SqliteDa
 
 
 def test_an_interrupted_build_is_searched_around_and_gone_on_with(full: SqliteDatabase) -> None:
-    steps = VECTORS.tend(full, MODEL, DIMENSIONS)
+    steps = VECTORS.maintain(full, MODEL, DIMENSIONS)
     assert len(list(islice(steps, 10))) == 10
     [half] = known(full)
     assert half["state"] == "building"
@@ -237,7 +237,7 @@ def test_an_interrupted_build_is_searched_around_and_gone_on_with(full: SqliteDa
 
     with full.write() as connection:
         VECTORS.remove(connection, MODEL, "memory", [1])
-    first_step = next(VECTORS.tend(full, MODEL, DIMENSIONS))
+    first_step = next(VECTORS.maintain(full, MODEL, DIMENSIONS))
     assert known(full)[0]["id"] == half["id"]
     assert known(full)[0]["last_id"] > half["last_id"], first_step
     tend(full)
@@ -246,7 +246,7 @@ def test_an_interrupted_build_is_searched_around_and_gone_on_with(full: SqliteDa
 
 
 def test_an_index_that_fails_its_check_is_thrown_away_and_not_tried_again(full: SqliteDatabase) -> None:
-    steps = VECTORS.tend(full, MODEL, DIMENSIONS)
+    steps = VECTORS.maintain(full, MODEL, DIMENSIONS)
     list(islice(steps, 10))
     with full.write() as connection:
         connection.change(f"DELETE FROM {index_tables(full)[0]}_idx WHERE bucket % 2 = 0")
@@ -266,7 +266,7 @@ def test_a_lost_index_stops_neither_search_nor_write_and_is_built_again(
     assert "cannot be read" in caplog.text
     [new] = unit_vectors(1, seed=3)
     remember(indexed, new[np.newaxis], first=1)
-    assert "given up" in caplog.text
+    assert "abandoned" in caplog.text
     tend(indexed)
     assert states(indexed) == ["ready"]
     assert seqs_of(nearest(indexed, new, 1)) == [1]
@@ -281,7 +281,7 @@ def test_a_lost_index_is_noticed_when_it_should_take_in_more(
             f"INSERT INTO vector SELECT id + {COUNT}, 2, 'entity', seq, 1, embedding FROM vector"
         )
     tend(indexed)
-    assert "given up" in caplog.text
+    assert "abandoned" in caplog.text
     assert states(indexed) == ["ready"]
     assert recall(indexed) >= 0.98
 
@@ -310,7 +310,7 @@ def test_a_writer_without_the_extension_and_a_searcher_with_it_agree(
 
 def tend_for_ever(path: Path, started: Any) -> None:
     with closing(SqliteDatabase(path, "NORMAL")) as database:
-        for _ in VECTORS.tend(database, MODEL, DIMENSIONS):
+        for _ in VECTORS.maintain(database, MODEL, DIMENSIONS):
             started.release()
 
 

@@ -136,7 +136,7 @@ def soon_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tended(store: Store) -> list[str]:
-    return list(store.database.words.tend(store.database))
+    return list(store.database.words.maintain(store.database))
 
 
 def many(common: str = "boat") -> list[str]:

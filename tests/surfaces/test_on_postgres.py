@@ -81,7 +81,7 @@ def test_what_was_kept_though_its_answer_was_lost_is_not_done_twice(postgres_url
         line.loses_commit = 2  # that of the reflection; the one before claims the key
         failed = client.post("/api/reflections", json=asked, headers=key)
         assert failed.status_code == 503
-        assert "Look whether it was kept" in failed.json()["detail"]
+        assert "Check whether the change was saved" in failed.json()["detail"]
         assert (
             client.post("/api/reflections", json=asked, headers=key, follow_redirects=True).status_code == 200
         )

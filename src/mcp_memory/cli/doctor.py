@@ -1,18 +1,19 @@
-"""The command that looks for trouble."""
+"""The diagnostic command."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 
 import click
 
 from mcp_memory import wiring
 from mcp_memory.cli.output import json_option, print_json, printable
 from mcp_memory.cli.session import Session
-from mcp_memory.config import Config, is_postgres, sqlite_path
 from mcp_memory.embedding import NoModel
 from mcp_memory.errors import MemoryServerError
+from mcp_memory.storage import Database
 from mcp_memory.storage.diagnostics import Finding
 
 MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to see more"
@@ -37,42 +38,39 @@ def doctor(ctx: click.Context, session: Session, quick: bool, as_json: bool) -> 
 
 
 def _findings(session: Session, quick: bool) -> Iterator[Finding]:
-    examine = _postgres if is_postgres(session.config.url) else _sqlite
-    is_there = yield from examine(session.config, quick)
-    if is_there:
-        yield from _engine(session)
+    try:
+        database = wiring.open_database(session.config)
+    except MemoryServerError as error:
+        yield Finding("database", False, str(error), "correct DATABASE_URL")
+    else:
+        yield from _database(session, database, quick)
     yield _model(session)
 
 
-def _sqlite(config: Config, quick: bool) -> Generator[Finding, None, bool]:
-    from mcp_memory.storage.sqlite.diagnostics import examine
-
-    path = sqlite_path(config.url)
-    yield from examine(path, quick=quick)
-    return path.exists()
-
-
-def _postgres(config: Config, quick: bool) -> Generator[Finding, None, bool]:
-    try:
-        from mcp_memory.storage.postgres.diagnostics import examine
-    except ImportError:
-        return True  # then it cannot be opened, and that says why
-    return (yield from examine(config.url, config.database_read_url, quick=quick))
+def _database(session: Session, database: Database, quick: bool) -> Iterator[Finding]:
+    with closing(database):
+        yield from database.examine(quick=quick)
+        try:
+            exists = database.exists()
+        except MemoryServerError:
+            return  # unreachable, which the diagnosis has reported
+    if exists:
+        yield from _engine(session)
 
 
 def _engine(session: Session) -> Iterator[Finding]:
     try:
         state = session.engine.inventory.vectors()
     except MemoryServerError as error:
-        yield Finding("program", False, str(error), "see above; else point DATABASE_URL elsewhere")
+        yield Finding("program", False, str(error), "see above, or point DATABASE_URL at another database")
         return
-    yield Finding("program", True, "the database opens, and answers")
+    yield Finding("program", True, "the database opens and answers")
     yield Finding("search", state.mode == "hybrid", state.mode, MODEL_ADVICE)
     waiting = f"; {state.missing_count:,} wait for the next search" if state.missing_count else ""
     yield Finding("vectors", True, f"{state.vector_count:,} made{waiting}")
     if state.building is not None:
-        advice = "run `mcp-memory reembed` to go on"
-        yield Finding("reembedding", False, f"vectors by {state.building.name} are half made", advice)
+        advice = "run `mcp-memory reembed` to resume"
+        yield Finding("reembedding", False, f"vectors of {state.building.name} are incomplete", advice)
 
 
 def _model(session: Session) -> Finding:

@@ -9,7 +9,7 @@ import click
 from mcp_memory import __version__
 from mcp_memory.cli.output import json_option, print_json, table
 from mcp_memory.cli.session import Session
-from mcp_memory.config import Config, is_postgres, masked, sqlite_path
+from mcp_memory.config import masked
 
 
 @click.command()
@@ -22,7 +22,7 @@ def info(session: Session, as_json: bool) -> None:
     facts: dict[str, Any] = {
         "version": __version__,
         "database": masked(config.url),
-        "bytes": _size(config),
+        "bytes": inventory.size(),
         "space": config.space,
         "spaces": len(inventory.spaces()),
         "entities": counts.entities,
@@ -41,15 +41,6 @@ def info(session: Session, as_json: bool) -> None:
         print_json(facts)
     else:
         table(("what", "value"), ((name, _readable(name, value)) for name, value in facts.items()))
-
-
-def _size(config: Config) -> int | None:
-    """Of the file with its write-ahead log."""
-    if is_postgres(config.url):
-        return None
-    path = sqlite_path(config.url)
-    files = [path, path.with_name(path.name + "-wal")]
-    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _readable(name: str, value: Any) -> str:

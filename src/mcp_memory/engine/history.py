@@ -120,7 +120,7 @@ class History(Topic):
 
     def bell(self) -> AbstractContextManager[ChangeSignal]:
         """Hear of what is written, in any space and by whatever process: a hint to look for events."""
-        return self._context.store.database.bell()
+        return self._context.store.database.change_signal()
 
     def undo(self, act: str) -> Undone:
         """Make everything that a change touched what it was before it. All of it, or nothing."""

@@ -66,6 +66,10 @@ class Condition:
 
 
 class Inventory(Topic):
+    def size(self) -> int:
+        """Bytes that the database takes on disk."""
+        return self._context.store.database.size()
+
     def entities(
         self,
         *,

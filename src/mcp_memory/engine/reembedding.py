@@ -68,7 +68,7 @@ class Reembedding(Topic):
         else:
             model, made = serving, self._complete(serving, progress)
         database = self._context.store.database
-        for step in database.vectors.tend(database, model.id, model.dimensions):
+        for step in database.vectors.maintain(database, model.id, model.dimensions):
             tell(step)
         return Reembedded(model.name, made)
 

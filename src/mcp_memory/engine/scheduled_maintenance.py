@@ -39,7 +39,7 @@ class ScheduledMaintenance(Topic):
     def signals(self) -> Iterator[tuple[LeaderElection, ChangeSignal]]:
         """Whether this process is the one to do them, and when something was written."""
         database = self._context.store.database
-        with database.candidacy() as candidacy, database.bell() as bell:
+        with database.leader_election() as candidacy, database.change_signal() as bell:
             yield candidacy, bell
 
     def make_vectors(self) -> int:
@@ -57,10 +57,10 @@ class ScheduledMaintenance(Topic):
 
     def _tending(self) -> Iterator[str]:
         database = self._context.store.database
-        yield from database.words.tend(database)
+        yield from database.words.maintain(database)
         model = Indexing(self._context).model()
         if model is not None:
-            yield from database.vectors.tend(database, model.id, model.dimensions)
+            yield from database.vectors.maintain(database, model.id, model.dimensions)
 
     def run_due(self, going_on: Callable[[], bool]) -> list[MaintenanceRun]:
         """What is due in any space, as long as it may go on."""

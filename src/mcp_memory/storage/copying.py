@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Owner
+from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import COLUMNS
@@ -92,7 +93,7 @@ def copy(source: Store, target: Store, progress: Progress = lambda what, done, t
     _mark(target)
     with source.database.read() as original:
         counts = {table.name: _count(original, table) for table in TABLES}
-        with target.database.words.loading(target.database):
+        with target.database.words.bulk_load(target.database):
             for table in TABLES:
                 _Copying(original, target.database, table, counts[table.name], progress).run()
         _copy_numbers(source.database, original, target.database)
@@ -208,30 +209,14 @@ def _last_key(connection: Connection, table: Table) -> Row | None:
 
 def _copy_numbers(source: Database, original: Connection, target: Database) -> None:
     """The number of something deleted is never given to something else, there as little as here."""
-    numbers = {row["name"]: row["last"] for row in original.run(_NUMBERS[source.name])}
+    numbers = {row["name"]: row["last"] for row in original.run(queries.load(source.name)["sequences"])}
     wanted = [
         {"name": table.name, "last": numbers[table.name]}
         for table in TABLES
         if table.key == ("seq",) and numbers.get(table.name)
     ]
     with target.write(durable=False) as connection:
-        for statement in _SET_NUMBER[target.name]:
-            for row in wanted:
-                connection.run(statement, row)
-
-
-_NUMBERS = {
-    "sqlite": "SELECT name, seq AS last FROM sqlite_sequence",
-    "postgres": "SELECT regexp_replace(sequencename, '_seq_seq$', '') AS name, last_value AS last"
-    " FROM pg_sequences WHERE schemaname = 'mcp_memory' AND last_value IS NOT NULL",
-}
-_SET_NUMBER: Mapping[str, Sequence[str]] = {
-    "sqlite": (
-        "DELETE FROM sqlite_sequence WHERE name = :name",
-        "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)",
-    ),
-    "postgres": ("SELECT setval(pg_get_serial_sequence(:name, 'seq'), :last)",),
-}
+        target.set_sequences(connection, wanted)
 
 
 def _check(original: Connection, target: Database, table: Table, total: int, progress: Progress) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp_memory.model import Owner
+from mcp_memory.storage.diagnostics import Finding
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
@@ -13,7 +14,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The rows a search may return: a condition over the owner's table, whose alias is `o`."""
+    """Filter of a search: a condition over the owner's table, whose alias is `o`."""
 
     condition: str
     params: Params
@@ -29,40 +30,40 @@ class Script:
 
 
 class Connection(Protocol):
-    """One transaction's way to the database.
+    """A transaction in progress.
 
     SQL comes with `:name` parameters. Datetimes and JSON go in and come out as Python
-    values for columns declared TIMESTAMPTZ and JSONB; an expression comes out as the engine has it.
-    A driver's error leaves as `Conflict` or `Unavailable`, never as itself; wrong SQL passes
-    through as the bug it is.
+    values for columns declared TIMESTAMPTZ and JSONB; the type of an expression depends on the engine.
+    Driver errors are raised as `Conflict`, `Invalid` or `Unavailable`; wrong SQL stays the driver's error,
+    because it is a bug.
     """
 
     def run(self, sql: str, params: Params = ...) -> list[Row]:
         """All rows of a statement."""
 
     def change(self, sql: str, params: Params = ...) -> int:
-        """How many rows the statement changed."""
+        """Returns the number of changed rows."""
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
-        """The same statement for each of the rows.
+        """Run the same statement for each row.
 
-        What is wrong with it may come out later, but in the same transaction.
+        Errors may be deferred until the next read or commit.
         """
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
-        """New rows, as fast as the engine can take them."""
+        """Bulk insert."""
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
-        """New rows of a table that numbers them, and their numbers (`seq`), in order."""
+        """Bulk insert into a table with generated numbers. Returns them (`seq`), in order."""
 
 
 class Words(Protocol):
-    """Full text in an engine's own way. Words arrive already cut, folded and stemmed."""
+    """Full-text index of an engine. Words arrive tokenized, folded and stemmed."""
 
     def put(
         self, connection: Connection, owner: Owner, rows: Sequence["WordRow"], *, new: bool = False
     ) -> None:
-        """Index these, in place of whatever was indexed for them before; if they are `new`, nothing was."""
+        """Index rows, replacing their earlier entries; `new` rows have none."""
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None: ...
 
@@ -75,16 +76,16 @@ class Words(Protocol):
         allowed: Allowed,
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Those that hold any of the terms, with their BM25 score (more is better), best first.
+        """Rows with any of the terms and their BM25 scores (higher is better), best first.
 
-        In a large space, those that hold only common ones among the terms may be left out.
+        In a large space, rows that hold only common terms may be left out.
         """
 
-    def loading(self, database: "Database") -> AbstractContextManager[None]:
-        """Around the putting of very many rows, while nobody searches: what can be done at the end, is."""
+    def bulk_load(self, database: "Database") -> AbstractContextManager[None]:
+        """Defers index work while very many rows are added and nobody searches."""
 
-    def tend(self, database: "Database") -> Iterator[str]:
-        """Learn what makes searches fast in spaces that have grown, in small steps, saying what each did."""
+    def maintain(self, database: "Database") -> Iterator[str]:
+        """Update statistics of spaces that have grown, in small steps. Yields what each step did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,12 @@ class WordRow:
 
 
 class Vectors(Protocol):
-    """Nearest neighbours in an engine's own way. Vectors are unit length, float32, little endian."""
+    """Nearest-neighbour search of an engine. Vectors are unit length, float32, little endian."""
 
     def put(
         self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
     ) -> None:
-        """Keep these (seq, space_id, vector), in place of earlier ones."""
+        """Store (seq, space_id, vector), replacing earlier ones."""
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None: ...
 
@@ -115,10 +116,10 @@ class Vectors(Protocol):
         allowed: Allowed,
         limit: int,
     ) -> list[tuple[int, float]]:
-        """The closest, with their cosine similarity, best first."""
+        """The nearest rows with their cosine similarity, best first."""
 
-    def tend(self, database: "Database", model_id: int, dimensions: int) -> Iterator[str]:
-        """Bring the index up to what its size asks for, in small steps, saying what each did."""
+    def maintain(self, database: "Database", model_id: int, dimensions: int) -> Iterator[str]:
+        """Build and fill indexes as their size requires, in small steps. Yields what each step did."""
 
 
 class Database(Protocol):
@@ -133,44 +134,55 @@ class Database(Protocol):
     def vectors(self) -> Vectors: ...
 
     def read(self, *, urgent: bool = False) -> AbstractContextManager[Connection]:
-        """A transaction that only reads, at one moment. `urgent`: without waiting for other readers."""
+        """A read transaction on one snapshot. `urgent`: without waiting for other readers."""
 
     def write(
         self, *, space: str | None = None, durable: bool = True, patience: float | None = None
     ) -> AbstractContextManager[Connection]:
-        """A transaction that is kept whole, or not at all; if `durable`, also through a power cut.
+        """An atomic write transaction; `durable` ones survive a power cut.
 
-        In a `space` there is one writer at a time. Two things rest on it: an act may look first and write
-        then, and the numbers of a space's events follow the order of commits. Whoever has waited for the
-        others for `patience` seconds gets `Unavailable`; without it, as long as is usual.
+        A `space` has one writer at a time. Two guarantees depend on that: an act may read before it writes,
+        and the numbers of a space's events follow the order of commits. Waiting for other writers for more
+        than `patience` seconds (default: the engine's own) raises `Unavailable`.
         """
 
     def migrate(self, scripts: Sequence[Script]) -> None:
-        """Apply the scripts newer than the database, while no other process does."""
+        """Apply the scripts newer than the database, in one process at a time."""
 
-    def bell(self) -> AbstractContextManager["ChangeSignal"]:
-        """Hear of what is written, by whatever process. Only a hint to look: the journal is the truth."""
+    def change_signal(self) -> AbstractContextManager["ChangeSignal"]:
+        """Wakes on writes of any process. Only a hint: the journal is the source of truth."""
 
-    def candidacy(self) -> AbstractContextManager["LeaderElection"]:
-        """Stand for being the one process that does the background work."""
+    def leader_election(self) -> AbstractContextManager["LeaderElection"]:
+        """Elects the one process that does the background work."""
+
+    def exists(self) -> bool:
+        """Whether our tables are there, without creating them."""
+
+    def size(self) -> int:
+        """Bytes on disk."""
+
+    def examine(self, *, quick: bool = False) -> Iterator[Finding]:
+        """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
+
+    def set_sequences(self, connection: Any, last: Sequence[dict[str, Any]]) -> None:
+        """Set the `last` number given out by each table, by `name`, so that none is given out twice."""
 
     def close(self) -> None: ...
 
 
 class ChangeSignal(Protocol):
     def wait(self, timeout: float) -> bool:
-        """Whether something may have been written since the last call; after `timeout` seconds at most."""
+        """Whether there may be new writes since the last call; waits at most `timeout` seconds."""
 
 
 class LeaderElection(Protocol):
     def leads(self) -> bool:
-        """Whether this process leads now. Ask before each piece of work: it may be taken over, or lost.
+        """Whether this process leads now. Check before each piece of work: leadership can be lost.
 
-        Two may lead for a moment while a connection is being lost, so the work must bear that.
+        Two processes may lead briefly while a connection breaks, so the work must tolerate that.
         """
 
 
 def insert_sql(table: str, columns: Sequence[str]) -> str:
-    """A new row, as every engine takes it."""
     values = ", ".join(f":{column}" for column in columns)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"

@@ -1,11 +1,11 @@
-"""What an examination of a database found."""
+"""The findings of a diagnosis."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `advice` says what to do if it is not well."""
+    """One checked subject; `advice` says what to do if it is not well."""
 
     subject: str
     is_well: bool

@@ -1,4 +1,4 @@
-"""A lock file that makes processes take turns."""
+"""An advisory lock between processes, on a file."""
 
 import os
 import random
@@ -44,10 +44,10 @@ _LONGEST_WAIT = 0.005
 
 
 class FileLock:
-    """Held by one process at a time; the system frees it when its holder dies.
+    """Held by one process at a time; the system releases it when its holder dies.
 
-    It is a courtesy, not a safeguard: whoever cannot get it in time, or cannot make
-    the file at all, goes on without it.
+    It is for fairness, not for safety: a caller that cannot get it in time, or cannot create
+    the file at all, proceeds without it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,7 +65,7 @@ class FileLock:
                 _unlock(self._handle)
 
     def take(self) -> bool:
-        """Whether it is held now, without waiting; until `close`."""
+        """Try to take it without waiting; held until `close`. Returns whether it is held."""
         return self._take(0)
 
     def close(self) -> None:

@@ -1,28 +1,28 @@
-"""Which words of a query a search begins with, where looking at every row that holds any would take long."""
+"""Selects the terms that a keyword search starts from in a large space."""
 
 from collections.abc import Mapping
 
 LARGE = 20_000
-"""Rows from which on it matters: in a space of fewer nothing is left out."""
+"""Rows of a space from which terms are selected; smaller spaces use all terms."""
 
 MOST_ROWS = 10_000
-"""How many rows the words that a search begins with may lead to.
+"""Budget of rows that the selected terms may match together.
 
-`python -m bench.words`, a million rows and questions of six words: of the best ten of a search for all words
-0.97 are found, in a fifth of its time on SQLite and a twentieth on PostgreSQL; of 100,000 rows 0.997 or more.
+`python -m bench.words`, a million rows and questions of six words: recall@10 against a search for all words
+is 0.97, in a fifth of the time on SQLite and a twentieth on PostgreSQL; at 100,000 rows it is 0.997 or more.
 """
 
 
 def chosen(counts: Mapping[str, int]) -> list[str]:
-    """The rarest of the words, by how many rows hold each, and at least one.
+    """The rarest terms within the row budget, at least one, by how many rows hold each.
 
-    The others lead to too many rows to look at, and tell little; they count where one of these stands too.
+    The other terms match too many rows and say little; they still count in rows that hold a chosen one.
     """
-    words: list[str] = []
+    terms: list[str] = []
     rows = 0
-    for word in sorted(counts, key=lambda word: counts[word]):
-        rows += counts[word]
-        if words and rows > MOST_ROWS:
+    for term in sorted(counts, key=lambda term: counts[term]):
+        rows += counts[term]
+        if terms and rows > MOST_ROWS:
             break
-        words.append(word)
-    return words
+        terms.append(term)
+    return terms

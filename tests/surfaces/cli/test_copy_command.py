@@ -21,7 +21,7 @@ def test_everything_moves_to_postgresql_and_back(shell: Shell, postgres_url: str
     there = {"DATABASE_URL": postgres_url}
     said = shell.said("copy", "--from", here, "--to", postgres_url)
     assert re.search(r"Copied \d+ rows, 1 memory among them", said)
-    assert "Every row was compared and is the same." in said
+    assert "Every row was compared and is equal." in said
     assert "harbour closes" in shell.run("recall", "harbour", environment=there).stdout
     shell.run("remember", "the ferry leaves at ten", environment=there)
     assert shell.json("copy", "--from", postgres_url, "--to", back)["counts"]["memory"] == 2
@@ -36,11 +36,13 @@ def test_a_database_in_use_is_not_overwritten(shell: Shell) -> None:
 
 def test_a_mistyped_original_makes_no_database(shell: Shell, postgres: PostgresDatabases) -> None:
     typo, target = shell.folder / "typo.db", shell.folder / "new.db"
-    assert "nothing to copy" in shell.complaint(
+    assert "no database of mcp-memory" in shell.complaint(
         "copy", "--from", f"sqlite:///{typo}", "--to", f"sqlite:///{target}"
     )
     with postgres.empty() as url:
-        assert "nothing to copy" in shell.complaint("copy", "--from", url, "--to", f"sqlite:///{target}")
+        assert "no database of mcp-memory" in shell.complaint(
+            "copy", "--from", url, "--to", f"sqlite:///{target}"
+        )
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT to_regnamespace('mcp_memory')").fetchall() == [(None,)]
     assert not typo.exists()

@@ -116,13 +116,13 @@ def test_a_row_without_its_words_is_found(shell: Shell) -> None:
 def test_a_broken_reference_is_found(shell: Shell) -> None:
     shell.run("entities", "create", "Ana", "-o", "likes tea")
     spoil(shell.file, "PRAGMA foreign_keys = OFF; DELETE FROM entity")
-    assert "refer to something that is gone" in problems(shell.json("doctor", exit_code=1))["references"]
+    assert "refer to a deleted row" in problems(shell.json("doctor", exit_code=1))["references"]
 
 
 def test_a_file_of_another_program_is_found(shell: Shell) -> None:
     spoil(shell.file, "CREATE TABLE somebody (elses)")
     found = problems(shell.json("doctor", exit_code=1))
-    assert found["schema"] == "this is a file of another program"
+    assert found["schema"] == "this file belongs to another program"
 
 
 def test_a_file_of_a_newer_release_is_found(shell: Shell) -> None:

@@ -1,51 +1,58 @@
 """PostgreSQL: one database that many servers use at once."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import psycopg
 from psycopg import sql as psycopg_sql
 
 from mcp_memory.storage.database import Params, Row, Script, insert_sql
+from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.postgres import schema as postgres_schema
 from mcp_memory.storage.postgres.errors import translated_errors, uncertain_outcome
-from mcp_memory.storage.postgres.pool import Pool, Raw, Replica, connected, refuse_shared_session, roll_back
+from mcp_memory.storage.postgres.pool import (
+    SCHEMA,
+    Pool,
+    Replica,
+    connected,
+    refuse_shared_session,
+    roll_back,
+)
 from mcp_memory.storage.postgres.signals import (
     CHANNEL,
     SPACE_LOCK,
     PostgresChangeSignal,
     PostgresLeaderElection,
 )
+from mcp_memory.storage.postgres.statements import SQL, Raw, run, translated
 from mcp_memory.storage.postgres.vectors import PostgresVectors
 from mcp_memory.storage.postgres.words import PostgresWords
 
 CONNECTIONS = 10
 PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
-"""Seconds a transaction waits for a connection before it fails, or goes to the primary."""
+"""Seconds a transaction waits for a connection before it fails, or falls back to the primary."""
 
 LOCK_SECONDS = 10
-"""How long a writer waits for another one in the same space."""
+"""How long a writer waits for another writer in the same space."""
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = (
     "BEGIN ISOLATION LEVEL READ COMMITTED;"
-    # A process that was frozen in the middle does not keep others from its space for ever.
+    # A process that hangs in the middle does not lock its space for ever.
     " SET LOCAL idle_in_transaction_session_timeout = '60s'"
 )
 NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
 FEW = 20
-"""Rows up to which statements, sent together, are quicker than a COPY."""
-_NOTHING: Params = {}
+"""Rows up to which pipelined statements are faster than a COPY."""
+_NO_PARAMS: Params = {}
 
 
 class PostgresDatabase:
     """A database that many threads, processes and machines may use at once.
 
-    With `read_url`, transactions that only look go to that replica, as soon as it has all that
-    this process wrote before.
+    With `read_url`, read transactions go to that replica once it has replayed everything that this
+    process wrote.
     """
 
     name = "postgres"
@@ -54,6 +61,7 @@ class PostgresDatabase:
         self, url: str, read_url: str = "", connections: int = CONNECTIONS, patience: float = PATIENCE
     ) -> None:
         self._url = url
+        self._read_url = read_url
         self._primary = Pool(url, connections, patience)
         self._replica = (
             Replica(Pool(read_url, connections, REPLICA_PATIENCE), self._primary) if read_url else None
@@ -94,20 +102,38 @@ class PostgresDatabase:
             postgres_schema.migrate(raw, scripts)
 
     @contextmanager
-    def bell(self) -> Iterator[PostgresChangeSignal]:
-        bell = PostgresChangeSignal(self._url)
+    def change_signal(self) -> Iterator[PostgresChangeSignal]:
+        signal = PostgresChangeSignal(self._url)
         try:
-            yield bell
+            yield signal
         finally:
-            bell.close()
+            signal.close()
 
     @contextmanager
-    def candidacy(self) -> Iterator[PostgresLeaderElection]:
-        candidacy = PostgresLeaderElection(self._url)
+    def leader_election(self) -> Iterator[PostgresLeaderElection]:
+        election = PostgresLeaderElection(self._url)
         try:
-            yield candidacy
+            yield election
         finally:
-            candidacy.close()
+            election.close()
+
+    def exists(self) -> bool:
+        from mcp_memory.storage.postgres.diagnostics import has_tables
+
+        with translated_errors(), connected(self._url) as raw:
+            return has_tables(raw)
+
+    def size(self) -> int:
+        with translated_errors(), connected(self._url) as raw:
+            return int(run(raw, "schema_size", schema=SCHEMA)[0]["bytes"])
+
+    def examine(self, *, quick: bool = False) -> Iterator[Finding]:
+        from mcp_memory.storage.postgres.diagnostics import examine
+
+        return examine(self._url, self._read_url, quick=quick)
+
+    def set_sequences(self, connection: "PostgresConnection", last: Sequence[dict[str, Any]]) -> None:
+        connection.change_many(SQL["set_sequence"], last)
 
     def close(self) -> None:
         self._primary.close()
@@ -125,21 +151,21 @@ class PostgresDatabase:
             yield raw
 
     def _after_commit(self, raw: Raw, durable: bool) -> None:
-        # What was written is kept by now: a failure here must not look like a failure of it.
+        # The commit has succeeded: a failure here must not look like a failure of the write.
         try:
             if durable:
-                # After the transaction, not in it: of transactions with a NOTIFY only one at a time
-                # may commit, whatever space it is in. A bell not rung makes listeners look later.
+                # After the transaction, not in it: transactions with a NOTIFY commit one at a time, whatever
+                # their space. Listeners that miss a notification only look later.
                 raw.execute(f"NOTIFY {CHANNEL}")
             if self._replica:
-                self._replica.has_to_follow(raw, flushed=durable)
+                self._replica.require_position(raw, flushed=durable)
         except psycopg.Error:
             if self._replica:
-                self._replica.lose_track()
+                self._replica.forget_position()
 
     @contextmanager
     def _outside_transactions(self) -> Iterator["PostgresConnection"]:
-        """For what PostgreSQL refuses inside one, like making an index while others write."""
+        """For statements that PostgreSQL refuses in a transaction, like CREATE INDEX CONCURRENTLY."""
         with translated_errors(), connected(self._url) as raw:
             connection = PostgresConnection(raw)
             yield connection
@@ -149,21 +175,21 @@ class PostgresDatabase:
 class PostgresConnection:
     """A transaction on one psycopg connection.
 
-    Statements whose answer nobody reads wait, and are sent together with the next one whose answer is
-    read: the way to the server is what takes most of the time.
+    Statements without a result are buffered, and sent in one pipeline with the next statement that has
+    one: most of the time is network latency.
     """
 
     def __init__(self, raw: Raw) -> None:
         self.raw = raw
-        self._waiting: list[tuple[str, Params]] = []
+        self._buffer: list[tuple[str, Params]] = []
 
-    def run(self, sql: str, params: Params = _NOTHING) -> list[Row]:
+    def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
         statement = translated(sql)
         with self._sending():
             cursor = self.raw.execute(statement.sql, statement.bound(params), binary=True)
         return cursor.fetchall()
 
-    def change(self, sql: str, params: Params = _NOTHING) -> int:
+    def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         statement = translated(sql)
         with self._sending():
             cursor = self.raw.execute(statement.sql, statement.bound(params))
@@ -173,30 +199,30 @@ class PostgresConnection:
         statement = translated(sql)
         bound = [statement.bound(row) for row in rows]
         if len(rows) <= FEW:
-            self._waiting += [(statement.sql, row) for row in bound]
+            self._buffer += [(statement.sql, row) for row in bound]
             return
         self.send()
         with self.raw.cursor() as cursor:
             cursor.executemany(statement.sql, bound)
 
     def send(self) -> None:
-        """Let the server do what waits."""
+        """Send the buffered statements."""
         with self._sending():
             pass
 
     @contextmanager
     def _sending(self) -> Iterator[None]:
-        if not self._waiting:
+        if not self._buffer:
             yield
             return
-        waiting, self._waiting = self._waiting, []
+        buffer, self._buffer = self._buffer, []
         try:
             with self.raw.pipeline():
-                for sql, params in waiting:
+                for sql, params in buffer:
                     self.raw.execute(sql, params)
                 yield
         except BaseException:
-            # What comes after a failure the server passes over, but the driver takes it for prepared there.
+            # After a failure the server skips statements that the driver takes for prepared.
             self.raw.close()
             raise
 
@@ -205,7 +231,7 @@ class PostgresConnection:
             self.change_many(insert_sql(table, columns), rows)
             return
         self.send()
-        # Binary data must be of exactly the columns' types: PostgreSQL converts nothing here.
+        # Binary data must have exactly the types of the columns: PostgreSQL converts nothing here.
         types = self._types(table, columns)
         with (
             self.raw.cursor() as cursor,
@@ -218,77 +244,18 @@ class PostgresConnection:
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
         if len(rows) == 1:
             return [row["seq"] for row in self.run(f"{insert_sql(table, columns)} RETURNING seq", rows[0])]
-        numbers = self.run(
-            "SELECT nextval(pg_get_serial_sequence(:table, 'seq')) AS seq FROM generate_series(1, :count)",
-            {"table": table, "count": len(rows)},
-        )
+        numbers = self.run(SQL["next_numbers"], {"table": table, "count": len(rows)})
         numbered = [{**row, **number} for row, number in zip(rows, numbers, strict=True)]
         self.insert_all(table, ("seq", *columns), numbered)
         return [number["seq"] for number in numbers]
 
     def _types(self, table: str, columns: Sequence[str]) -> list[int]:
-        known = {
-            row["name"]: row["oid"]
-            for row in self.run(
-                "SELECT CAST(attname AS TEXT) AS name, CAST(atttypid AS BIGINT) AS oid FROM pg_attribute"
-                " WHERE attrelid = to_regclass(:table) AND attnum > 0",
-                {"table": table},
-            )
-        }
+        known = {row["name"]: row["oid"] for row in self.run(SQL["column_types"], {"table": table})}
         return [known[column] for column in columns]
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """SQL as the driver has it; each list of parameters, by its prefix and length, is one array."""
-
-    sql: str
-    lists: tuple[tuple[str, int], ...]
-
-    def bound(self, params: Params) -> Params:
-        if not self.lists:
-            return params
-        arrays = {
-            f"{prefix}_all": array_text([params[f"{prefix}{number}"] for number in range(length)])
-            for prefix, length in self.lists
-        }
-        return {**params, **arrays}
-
-
-_LIST = re.compile(r"(?<!NOT )IN \((:([a-z_]+)0(?:, :\2\d+)*)\)")
-_LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|::|%|:([A-Za-z_]\w*)")
-
-
-@lru_cache(maxsize=2000)
-def translated(sql: str) -> Statement:
-    """`:name` as the driver has it; what only looks like it, in a text or a comment, stays.
-
-    A list of any length becomes one array: one statement to prepare and plan, not one for each length.
-    """
-    lists = {prefix: names.count(":") for names, prefix in _LIST.findall(sql)}
-    with_arrays = _LIST.sub(r"= ANY(:\2_all)", sql)
-    return Statement(_LEXEME.sub(_as_psycopg, with_arrays), tuple(lists.items()))
-
-
-def array_text(values: Sequence[object]) -> str:
-    """An array in writing, whose type the statement decides."""
-    return "{" + ",".join(map(_element, values)) + "}"
-
-
-def _element(value: object) -> str:
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return "NULL" if value is None else str(value)
-
-
-def _as_psycopg(found: re.Match[str]) -> str:
-    if found[1]:
-        return f"%({found[1]})s"
-    return "" if found[0].startswith("--") else found[0].replace("%", "%%")
-
-
 def _begin_writing(space: str | None, durable: bool, patience: float) -> str:
-    """All that a transaction begins with, in one go."""
+    """Everything that opens a write transaction, in one round trip."""
     waiting = f"; SET LOCAL lock_timeout = '{max(1, round(patience * 1000))}ms'"
     lock = "" if space is None else f"; SELECT pg_advisory_xact_lock({SPACE_LOCK}, hashtext({_text(space)}))"
     return WRITE + waiting + ("" if durable else NOT_DURABLE) + lock
@@ -299,6 +266,6 @@ def _text(text: str) -> str:
 
 
 def _commit(raw: Raw) -> None:
-    # Of a transaction in which a statement failed, COMMIT makes a ROLLBACK, and does not complain.
+    # COMMIT of a transaction with a failed statement rolls back without an error.
     if raw.execute("COMMIT").statusmessage != "COMMIT":
-        raise AssertionError("a statement failed, but the transaction was to be kept")
+        raise AssertionError("a statement failed, but the transaction was to be committed")

@@ -1,4 +1,4 @@
-"""What a failure of PostgreSQL means to a caller."""
+"""Translates the driver's errors into ours."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from psycopg_pool import PoolClosed
 
 from mcp_memory.errors import Conflict, Invalid, MemoryServerError, Unavailable
 
-NOTHING_KEPT = "Nothing was kept of what failed: try again."
+NOTHING_KEPT = "Nothing was saved: try again."
 
 _TOO_SLOW = frozenset({"25P03", "25P04"})
 """Idle for too long within a transaction; a transaction that took too long."""
@@ -46,12 +46,12 @@ _MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[Memor
     (errors.QueryCanceled, Unavailable, f"PostgreSQL cancelled a statement: {{reason}}. {NOTHING_KEPT}"),
     (psycopg.OperationalError, Unavailable, f"PostgreSQL failed: {{reason}}. {NOTHING_KEPT}"),
 )
-"""The first row that fits decides: special errors stand before the general ones they belong to."""
+"""The first match decides: specific errors come before their base classes."""
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """A driver's error becomes one of ours; wrong SQL stays what it is, a bug."""
+    """Raise `Conflict`, `Invalid` or `Unavailable` for the driver's errors; wrong SQL stays a bug."""
     try:
         yield
     except (psycopg.Error, UnicodeEncodeError) as error:
@@ -72,23 +72,23 @@ def _translation(error: Exception) -> MemoryServerError | None:
 
 @contextmanager
 def uncertain_outcome(raw: psycopg.Connection[object]) -> Iterator[None]:
-    """Around a COMMIT: when its answer is lost, nobody here knows what came of it."""
+    """Around a COMMIT: when its answer is lost, the outcome is unknown."""
     try:
         yield
     except psycopg.OperationalError as error:
-        if not raw.closed:  # it was refused in so many words
+        if not raw.closed:  # the server refused it
             raise
         raise Unavailable(
-            f"the connection to PostgreSQL was lost while a change was being kept: {first_line(error)}. "
-            "Look whether it was kept before trying again."
+            f"the connection to PostgreSQL was lost during a commit: {first_line(error)}. "
+            "Check whether the change was saved before trying again."
         ) from error
 
 
 def unreachable(error: psycopg.Error) -> Unavailable:
-    """No connection can be made."""
+    """The error for a failed connection."""
     return Unavailable(
         f"PostgreSQL cannot be reached: {first_line(error)}. "
-        "Look whether it runs, and whether the address names it and a role and password that it knows."
+        "Check that it runs, and that the address has the right host, role and password."
     )
 
 

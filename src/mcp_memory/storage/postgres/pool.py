@@ -1,4 +1,4 @@
-"""Connections to a PostgreSQL server, and to one that follows it."""
+"""Connection pools of a PostgreSQL server and of its replica."""
 
 import logging
 import re
@@ -16,31 +16,30 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.storage.postgres.errors import unreachable
+from mcp_memory.storage.postgres.statements import Raw, run
 from mcp_memory.storage.postgres.values import register_values
 
 SCHEMA = "mcp_memory"
-"""Where our tables are, apart from whatever else the database holds."""
+"""The schema of our tables."""
 
 CONNECTING_SECONDS = 10
-"""How long to wait for the server to answer, unless the address says."""
+"""Timeout for connecting, unless the address sets one."""
 
 ASKING_SECONDS = 2
-"""How long to wait when only the reason is wanted why there is no connection."""
+"""Timeout when connecting only to find out why there is no connection."""
 
 SHORTEST_PATIENCE = 0.25
-"""Seconds that anybody waits for a connection: one may have to be made."""
+"""Least seconds to wait for a connection: one may have to be opened."""
 
 REPLICA_PAUSE_SECONDS = 10.0
-"""How long reads leave a replica alone that could not be read from."""
+"""How long reads avoid a replica after a failure."""
 
 REPLICA_LAG_SECONDS = 5.0
-"""How old what others wrote may look through a replica."""
-
-Raw = psycopg.Connection[DictRow]
+"""How stale other processes' writes may look on a replica."""
 
 _log = logging.getLogger(__name__)
 
-# What holds unless the address says otherwise. The system would take hours to notice a line that is dead.
+# Defaults that the address may override. Without keepalives, a dead connection goes unnoticed for hours.
 _DEFAULTS: dict[str, Any] = {
     "application_name": "mcp-memory",
     "connect_timeout": CONNECTING_SECONDS,
@@ -50,13 +49,13 @@ _DEFAULTS: dict[str, Any] = {
     "tcp_user_timeout": 60_000,
 }
 
-# Transactions are begun and ended by our own statements: so BEGIN can say all it has to in one go.
+# Autocommit: our own BEGIN sends everything that opens a transaction in one round trip.
 _OPTIONS: dict[str, Any] = {"autocommit": True, "row_factory": dict_row, "client_encoding": "UTF8"}
 
 
 @contextmanager
 def connected(url: str) -> Iterator[Raw]:
-    """A connection of one's own, for work that may take its time."""
+    """A connection outside the pool, for long-running work."""
     try:
         raw = connect(url)
     except psycopg.OperationalError as error:
@@ -73,9 +72,8 @@ def connect(url: str, **options: Any) -> Raw:
 
 
 def connecting(url: str) -> dict[str, Any]:
-    """How to connect to an address."""
-    # Whatever is wrong with it, the driver's reason could quote the password, or the half of it that
-    # looks like a host or a port.
+    """Connection parameters of an address."""
+    # Our own message: the driver's could quote the password, or the part of it that looks like a host.
     with suppress(psycopg.ProgrammingError):
         given = conninfo_to_dict(url)
         host, port = str(given.get("host", "")), str(given.get("port", ""))
@@ -88,30 +86,8 @@ def connecting(url: str) -> dict[str, Any]:
 
 
 def configure(raw: Raw) -> None:
-    """Our tables, pgvector's types, times in UTC, and an end to sessions whose machine is gone."""
-    [row] = raw.execute(
-        """
-        WITH extension AS (
-            SELECT n.nspname, t.oid FROM pg_extension e
-              JOIN pg_namespace n ON n.oid = e.extnamespace
-              JOIN pg_type t ON t.typnamespace = e.extnamespace AND t.typname = 'vector'
-             WHERE e.extname = 'vector')
-        SELECT (SELECT oid FROM extension) AS vector_oid,
-               set_config('TimeZone', 'UTC', false),
-               set_config('idle_in_transaction_session_timeout', '1h', false),
-               set_config('tcp_keepalives_idle', '30', false),
-               set_config('tcp_keepalives_interval', '10', false),
-               set_config('tcp_keepalives_count', '3', false),
-               -- What is acknowledged is on disk, whatever is usual for this role.
-               set_config('synchronous_commit',
-                          replace(current_setting('synchronous_commit'), 'off', 'on'), false),
-               -- To compile a statement of ours takes longer than to run it.
-               set_config('jit', 'off', false),
-               set_config('search_path', concat_ws(', ', CAST(%s AS TEXT), 'public',
-                          (SELECT quote_ident(nspname) FROM extension WHERE nspname <> 'public')), false)
-        """,
-        [SCHEMA],
-    ).fetchall()
+    """Set up the session, and register pgvector's types."""
+    [row] = run(raw, "configure_session", schema=SCHEMA)
     register_values(raw, row["vector_oid"])
 
 
@@ -122,25 +98,25 @@ def roll_back(raw: Raw) -> None:
 
 
 def refuse_shared_session(raw: Raw, url: str) -> None:
-    """A pooler that lends one session to many mixes up their settings, their locks and their bells."""
+    """Refuse a pooler that shares a session: settings, locks and notifications would get mixed up."""
     if _backend(raw) == raw.info.backend_pid:
-        return  # nothing stands in between
+        return  # a direct connection
     with connect(url) as other:
         if _backend(other) == _backend(raw):
             raise Unavailable(
-                "DATABASE_URL leads to a pooler that lends one session to several clients in turn. "
+                "DATABASE_URL leads to a pooler that shares a session between clients. "
                 "Set pool_mode = session there, or name PostgreSQL itself."
             )
 
 
 def _backend(raw: Raw) -> int:
-    """The process that serves this connection at the moment."""
-    [row] = raw.execute("SELECT pg_backend_pid() AS pid").fetchall()
+    """The server process behind this connection."""
+    [row] = run(raw, "backend_pid")
     return int(row["pid"])
 
 
 class Pool:
-    """Connections to one server, opened when first needed. `patience`: seconds to wait for one."""
+    """Connections to one server, opened on first use. `patience`: seconds to wait for one."""
 
     def __init__(self, url: str, connections: int, patience: float) -> None:
         self._url = url
@@ -153,13 +129,13 @@ class Pool:
 
     @contextmanager
     def begun(self, sql: str, patience: float | None = None) -> Iterator[Raw]:
-        """A connection on which a transaction was begun; `patience`, if it is less than usual."""
+        """A connection with an open transaction; `patience` overrides the usual timeout."""
         self._open()
         raw = self._begin(sql, patience)
         try:
             yield raw
         except errors.ReadOnlySqlTransaction:
-            # What was the primary when it was connected to is that no more: the next try looks anew.
+            # The server has become a replica since the connection was made: the next attempt reconnects.
             raw.close()
             raise
         finally:
@@ -169,8 +145,8 @@ class Pool:
         self._pool.close()
 
     def _begin(self, sql: str, patience: float | None) -> Raw:
-        # One that died in the pool, as all do when the server restarts, is found out here, before
-        # anything was done with it, and the next one is taken.
+        # Connections that died in the pool, as all do when the server restarts, fail here, before any work
+        # was done, and the next one is tried.
         for attempt in range(self._connections + 1):
             raw = self._taken(patience)
             try:
@@ -189,7 +165,7 @@ class Pool:
         try:
             return self._pool.getconn(None if patience is None else max(patience, SHORTEST_PATIENCE))
         except PoolTimeout as error:
-            if patience is not None:  # who is in a hurry has no use for the reason
+            if patience is not None:  # finding the reason would take longer
                 raise Unavailable("no connection to PostgreSQL was free in time; try again") from error
             raise self._why_none() from error
 
@@ -207,36 +183,33 @@ class Pool:
 
 
 class Replica:
-    """A server that follows the primary, a little behind."""
+    """A streaming replica of the primary, a little behind."""
 
     def __init__(self, pool: Pool, primary: Pool) -> None:
         self.pool = pool
         self._primary = primary
-        self._noting = threading.Lock()
+        self._lock = threading.Lock()
         self._written = 0
         self._lost_count, self._regained_count = 0, -1
         self._asked_at = float("-inf")
         self._avoided_until = float("-inf")
         self._identity: tuple[object, ...] = ()
 
-    def has_to_follow(self, primary: Raw, *, flushed: bool) -> None:
-        """From now on reads must see what the primary has committed by now; `flushed`: and has on disk."""
-        place = "flush" if flushed else "insert"
-        [row] = primary.execute(
-            f"SELECT CAST(pg_current_wal_{place}_lsn() - '0/0' AS BIGINT) AS written, {IDENTITY}"
-        ).fetchall()
-        with self._noting:
+    def require_position(self, primary: Raw, *, flushed: bool) -> None:
+        """Require that later reads see everything committed so far; `flushed`: and on disk."""
+        [row] = run(primary, "primary_position", {"place": "flush" if flushed else "insert"})
+        with self._lock:
             self._written = max(self._written, row["written"])
             self._identity = (row["cluster"], row["database"])
 
-    def lose_track(self) -> None:
-        """Something may have been written of which it is not known where in the log it stands."""
-        with self._noting:
+    def forget_position(self) -> None:
+        """A write may have been committed at an unknown position of the log."""
+        with self._lock:
             self._lost_count += 1
 
     @contextmanager
     def current(self) -> Iterator[Raw | None]:
-        """A connection whose transactions see all that this process has written; None if there is none."""
+        """A connection that sees everything this process has written; None if there is none."""
         with ExitStack() as returning:
             raw = self._connection(returning)
             if raw is None:
@@ -250,8 +223,8 @@ class Replica:
             return None
         try:
             raw = returning.enter_context(self.pool.begun("SELECT 1"))
-            # Outside the transaction that is to come: inside it the answer could be newer than what it sees.
-            [row] = raw.execute(_PLACE).fetchall()
+            # Before the read transaction: inside it, the position could be newer than its snapshot.
+            [row] = run(raw, "replica_position")
         except (psycopg.Error, Unavailable) as error:
             self._avoid(f"cannot be read from: {error}")
             return None
@@ -267,8 +240,8 @@ class Replica:
         return False
 
     def _asked_primary(self) -> bool:
-        """Whether it is known how far the replica has to be. Asked anew now and then: others write too."""
-        with self._noting:
+        """Whether the required position is known. Refreshed regularly, because others write too."""
+        with self._lock:
             now, lost_count = time.monotonic(), self._lost_count
             known = lost_count == self._regained_count
             if known and now - self._asked_at < REPLICA_LAG_SECONDS:
@@ -276,24 +249,13 @@ class Replica:
             self._asked_at = now
         try:
             with self._primary.begun("SELECT 1") as primary:
-                self.has_to_follow(primary, flushed=True)
+                self.require_position(primary, flushed=True)
         except (psycopg.Error, Unavailable) as error:
-            _log.warning("the primary cannot be asked how far it is: %s", error)
-            return known  # without the primary, the replica goes on with what it has
+            _log.warning("cannot read the log position of the primary: %s", error)
+            return known  # without the primary, the replica serves what it has
         self._regained_count = lost_count
         return True
 
     def _avoid(self, reason: str) -> None:
         _log.warning("reads go to the primary, because the replica %s", reason)
         self._avoided_until = time.monotonic() + REPLICA_PAUSE_SECONDS
-
-
-# A place in the log says something only within one cluster; and a cluster has many databases.
-IDENTITY = (
-    "(SELECT system_identifier FROM pg_control_system()) AS cluster,"
-    " (SELECT oid FROM pg_database WHERE datname = current_database()) AS database"
-)
-_PLACE = (
-    "SELECT pg_is_in_recovery() AS follows,"
-    f" CAST(pg_last_wal_replay_lsn() - '0/0' AS BIGINT) AS replayed, {IDENTITY}"
-)

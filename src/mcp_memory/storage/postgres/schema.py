@@ -1,28 +1,28 @@
-"""Brings a PostgreSQL database to this program's schema, while no other server does."""
+"""Migrates a PostgreSQL database, one server at a time."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import psycopg
 from psycopg import IsolationLevel, errors, sql
 
 from mcp_memory.errors import Unavailable
 from mcp_memory.storage.database import Script
-from mcp_memory.storage.postgres.pool import SCHEMA, Raw, configure
+from mcp_memory.storage.postgres.pool import SCHEMA, configure
 from mcp_memory.storage.postgres.signals import MIGRATION_LOCK
+from mcp_memory.storage.postgres.statements import Raw, run
 
 OLDEST_SERVER, OLDEST_PGVECTOR = 14, (0, 8)
-"""Before these, functions in plain SQL, and filters that act while an index is searched, are not there."""
+"""Earlier versions lack SQL-standard function bodies, and filters during an index scan."""
 
 
 def migrate(raw: Raw, scripts: Sequence[Script]) -> None:
     newest = scripts[-1].number
     if _version(raw) == newest:
         return
-    # Whatever the role's default is: who waited for the lock must see what was done meanwhile.
+    # Whatever the role's default: after waiting for the lock, the other server's migration must be visible.
     raw.isolation_level = IsolationLevel.READ_COMMITTED
     with raw.transaction():
-        raw.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK}, 0)")
+        run(raw, "lock_migration", {"lock": MIGRATION_LOCK})
         version = _version(raw)
         if version > newest:
             raise Unavailable(
@@ -34,7 +34,7 @@ def migrate(raw: Raw, scripts: Sequence[Script]) -> None:
             _prepare(raw)
         for script in scripts[version:]:
             _apply(raw, script)
-            raw.execute("INSERT INTO migration (number, name) VALUES (%s, %s)", [script.number, script.name])
+            run(raw, "add_migration", number=script.number, name=script.name)
 
 
 def _apply(raw: Raw, script: Script) -> None:
@@ -42,19 +42,13 @@ def _apply(raw: Raw, script: Script) -> None:
         raw.execute(script.sql)
     except errors.InsufficientPrivilege as error:
         raise Unavailable(
-            f"{raw.info.user} may not bring the tables in {_place(raw)} up to date, which belong to another "
-            "role. Start this release once with an address that names that role."
+            f"{raw.info.user} may not migrate the tables in {_place(raw)}, which belong to another role. "
+            "Start this release once with an address that names that role."
         ) from error
 
 
 def _version(raw: Raw) -> int:
-    # Not to_regclass, which may not notice yet what another server made while this one waited for it.
-    found = raw.execute(
-        "SELECT has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable"
-        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-        " WHERE n.nspname = %s AND c.relname = 'migration'",
-        [SCHEMA],
-    ).fetchall()
+    found = run(raw, "migration_table", schema=SCHEMA)
     if not found:
         return 0
     if not found[0]["readable"]:
@@ -65,46 +59,44 @@ def _version(raw: Raw) -> int:
             " GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user};"
             " GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {user}",
         )
-    [row] = raw.execute("SELECT COALESCE(max(number), 0) AS number FROM migration").fetchall()
+    [row] = run(raw, "schema_version")
     return int(row["number"])
 
 
 def _prepare(raw: Raw) -> None:
-    """What the first migration stands on."""
+    """Check the server, and create the schema, pgvector and the table of migrations."""
     if raw.info.server_version < OLDEST_SERVER * 10_000:
         raise Unavailable(
             f"{_place(raw)} is on PostgreSQL {_setting(raw, 'server_version')}; "
-            f"it takes {OLDEST_SERVER} or newer. Update the server, or name another."
+            f"mcp-memory needs {OLDEST_SERVER} or newer. Update the server, or use another."
         )
     if raw.info.encoding != "utf-8" or _setting(raw, "server_encoding") != "UTF8":
         raise Unavailable(
-            f"{_place(raw)} does not keep text as UTF-8. Make another: CREATE DATABASE memory ENCODING 'UTF8'"
+            f"{_place(raw)} does not store text as UTF-8. "
+            "Create another: CREATE DATABASE memory ENCODING 'UTF8'"
         )
-    # Asked first: even IF NOT EXISTS needs the right to make one.
-    if not raw.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchall():
+    # Checked first: even IF NOT EXISTS needs the right to create one.
+    if not run(raw, "schema_exists", schema=SCHEMA):
         with _allowed_to(raw, "CREATE SCHEMA {schema} AUTHORIZATION {user}"):
-            raw.execute(f"CREATE SCHEMA {SCHEMA}")
+            run(raw, "create_schema", {"schema": SCHEMA})
     _add_pgvector(raw)
     _check_pgvector(raw)
     configure(raw)
     with _allowed_to(raw, "GRANT ALL ON SCHEMA {schema} TO {user}"):
-        raw.execute(
-            "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
-            " applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-        )
+        run(raw, "create_migration_table")
 
 
 def _add_pgvector(raw: Raw) -> None:
-    if raw.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchall():
+    if run(raw, "installed_extension"):
         return
-    if not raw.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
+    if not run(raw, "available_extension"):
         raise Unavailable(
             f"the server of {_place(raw)} does not have pgvector. Install it there "
             "(https://github.com/pgvector/pgvector#installation), then start again."
         )
     with _allowed_to(raw, "CREATE EXTENSION vector"):
         try:
-            raw.execute("CREATE EXTENSION vector SCHEMA public")
+            run(raw, "create_extension")
         except errors.InvalidSchemaName as error:
             raise Unavailable(
                 f"{_place(raw)} has no schema public to put pgvector in. Let an administrator run there, "
@@ -113,10 +105,10 @@ def _add_pgvector(raw: Raw) -> None:
 
 
 def _check_pgvector(raw: Raw) -> None:
-    [row] = raw.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()
-    if tuple(int(part) for part in row["extversion"].split(".")[:2]) < OLDEST_PGVECTOR:
+    [row] = run(raw, "installed_extension")
+    if tuple(int(part) for part in row["version"].split(".")[:2]) < OLDEST_PGVECTOR:
         raise Unavailable(
-            f"{_place(raw)} has pgvector {row['extversion']}; it takes 0.8 or newer. "
+            f"{_place(raw)} has pgvector {row['version']}; mcp-memory needs 0.8 or newer. "
             "Install that on the server, then let an administrator run there: ALTER EXTENSION vector UPDATE;"
         )
 
@@ -141,5 +133,5 @@ def _place(raw: Raw) -> str:
     return f"the PostgreSQL database {raw.info.dbname!r}"
 
 
-def _setting(raw: psycopg.Connection[dict[str, str]], name: str) -> str:
-    return raw.execute("SELECT current_setting(%s) AS value", [name]).fetchall()[0]["value"]
+def _setting(raw: Raw, name: str) -> str:
+    return str(run(raw, "server_setting", name=name)[0]["value"])

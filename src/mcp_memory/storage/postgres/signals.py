@@ -1,4 +1,4 @@
-"""How servers on one PostgreSQL take notice of each other: locks by number, and a bell."""
+"""Change signal, leader election and advisory locks among servers on one PostgreSQL."""
 
 import time
 from contextlib import suppress
@@ -6,9 +6,10 @@ from typing import Final
 
 import psycopg
 
-from mcp_memory.storage.postgres.pool import Raw, connect
+from mcp_memory.storage.postgres.pool import connect
+from mcp_memory.storage.postgres.statements import Raw, run
 
-# The first of the two numbers of an advisory lock, chosen so as not to meet those of other programs.
+# First key of our advisory locks, chosen not to collide with other programs.
 SPACE_LOCK: Final = 0x6D656D31
 MIGRATION_LOCK: Final = 0x6D656D32
 LEADER_LOCK: Final = 0x6D656D33
@@ -17,7 +18,7 @@ CHANNEL: Final = "mcp_memory_journal"
 
 
 class PostgresChangeSignal:
-    """Rung after each commit that may have written to the journal."""
+    """LISTEN for the NOTIFY that follows each durable commit."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -29,19 +30,19 @@ class PostgresChangeSignal:
                 return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
             except psycopg.Error:
                 self.close()
-        return self._listens() or self._paused(timeout)
+        return self._listen() or self._pause(timeout)
 
-    def _listens(self) -> bool:
-        """Also means that something may have been written: before it listened."""
+    def _listen(self) -> bool:
+        """Start listening. True also means: there may have been changes before."""
         try:
             self._raw = connect(self._url)
             self._raw.execute(f"LISTEN {CHANNEL}")
-        except psycopg.Error:  # it is gone, or a replica, which takes no listeners
+        except psycopg.Error:  # unreachable, or a replica, which allows no LISTEN
             self.close()
             return False
         return True
 
-    def _paused(self, seconds: float) -> bool:
+    def _pause(self, seconds: float) -> bool:
         time.sleep(seconds)
         return False
 
@@ -52,7 +53,7 @@ class PostgresChangeSignal:
 
 
 class PostgresLeaderElection:
-    """Holds a lock for as long as its connection lives: the server frees it when this process dies."""
+    """Leader by advisory lock, held as long as the connection lives."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -60,19 +61,16 @@ class PostgresLeaderElection:
         self._leads = False
 
     def leads(self) -> bool:
-        # A connection that was lost is noticed only when it is used, and then replaced.
-        return self._asked() or (self._raw is None and self._asked())
+        # A lost connection is noticed only when it is used, and then replaced.
+        return self._try() or (self._raw is None and self._try())
 
-    def _asked(self) -> bool:
+    def _try(self) -> bool:
         try:
             if self._raw is None:
                 self._raw = connect(self._url)
-            # Asked even by the leader: the answer shows that its connection, and so its lock, is there.
-            [row] = self._raw.execute(
-                "SELECT true AS leads"
-                if self._leads
-                else f"SELECT pg_try_advisory_lock({LEADER_LOCK}, 0) AS leads"
-            ).fetchall()
+            # The leader asks too: the answer shows that its connection, and so its lock, is alive.
+            query = "still_leads" if self._leads else "try_lead"
+            [row] = run(self._raw, query, {"lock": LEADER_LOCK})
         except psycopg.Error:
             self.close()
             return False
@@ -81,9 +79,9 @@ class PostgresLeaderElection:
 
     def close(self) -> None:
         if self._raw is not None:
-            # Given back by word: the server would find out that the connection is gone only later.
+            # Released explicitly: the server would notice the closed connection only later.
             with suppress(psycopg.Error):
-                self._raw.execute("SELECT pg_advisory_unlock_all()")
+                run(self._raw, "release_locks")
             self._raw.close()
             self._raw = None
         self._leads = False

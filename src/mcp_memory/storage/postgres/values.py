@@ -1,4 +1,4 @@
-"""How our values travel to PostgreSQL and back: JSON as JSON, vectors and words in binary."""
+"""Adapters between our values and PostgreSQL: JSON as JSON, vectors and words in binary."""
 
 import struct
 from array import array
@@ -13,7 +13,7 @@ from psycopg.pq import Format
 from psycopg.types.json import JsonDumper
 from psycopg.types.numeric import NumericBinaryLoader
 
-_HEADER = struct.Struct(">HH")  # pgvector's binary form: how many dimensions, two unused bytes, the floats
+_HEADER = struct.Struct(">HH")  # pgvector's binary format: dimensions, two unused bytes, then the floats
 
 
 class Embedding(bytes):
@@ -21,7 +21,7 @@ class Embedding(bytes):
 
 
 class Lexemes(dict[str, int]):
-    """A tsvector: how many positions each lexeme has, counted from 1."""
+    """A tsvector: the number of positions of each lexeme, counted from 1."""
 
 
 def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> None:
@@ -29,13 +29,13 @@ def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> Non
         raw.adapters.register_dumper(kind, JsonDumper)
     raw.adapters.register_dumper(Lexemes, _LexemesDumper)
     raw.adapters.register_loader("numeric", _NumberLoader)
-    if vector_oid is not None:  # else pgvector is not there yet
+    if vector_oid is not None:  # else pgvector is not installed yet
         raw.adapters.register_dumper(Embedding, type("_Vector", (_EmbeddingDumper,), {"oid": vector_oid}))
         raw.adapters.register_loader(vector_oid, _EmbeddingLoader)
 
 
 class _NumberLoader(NumericBinaryLoader):
-    """A sum of whole numbers, or a mean, as SQLite has it: never a Decimal."""
+    """Sums and means as int or float, as on SQLite, never as Decimal."""
 
     def load(self, data: Any) -> Any:
         number = super().load(data)
@@ -71,7 +71,7 @@ class _EmbeddingLoader(Loader):
 
 
 def _swapped(floats: bytes) -> bytes:
-    """From little to big endian, or back."""
+    """Swaps between little and big endian."""
     swapped = array("f", floats)
     swapped.byteswap()
     return swapped.tobytes()

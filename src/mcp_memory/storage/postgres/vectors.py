@@ -1,4 +1,4 @@
-"""Nearest neighbours on PostgreSQL: exact in a small space, through an index of its own in a large one."""
+"""Nearest-neighbour search on PostgreSQL: exact in a small space, by an HNSW index in a large one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -9,16 +9,17 @@ from psycopg import errors
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Allowed, Connection, Database
 from mcp_memory.storage.postgres.signals import INDEX_LOCK
+from mcp_memory.storage.postgres.statements import SQL
 from mcp_memory.storage.postgres.values import Embedding
 
 INDEX_FROM = 20_000
-"""Vectors of one kind in one space from which an index pays; fewer are compared one by one."""
+"""Vectors of one kind in one space from which an index pays; fewer are all compared."""
 
 SEARCHED = 200
-"""How many candidates the index keeps in view (hnsw.ef_search): fewer are faster and find less."""
+"""Candidates that the index keeps (hnsw.ef_search): fewer are faster, with lower recall."""
 
 FULL_DIMENSIONS, MOST_DIMENSIONS = 2_000, 4_000
-"""Up to where pgvector indexes vectors in full precision, and in half. Longer ones are compared."""
+"""pgvector's index limits in full and in half precision. Longer vectors are all compared."""
 
 MOST_MEMORY_MB = 2_048
 
@@ -26,7 +27,7 @@ Found = list[tuple[int, float]]
 
 
 class PostgresVectors:
-    """An index covers one space, so that no search wades through the vectors of others."""
+    """Each index covers one space, so that a search never reads the vectors of others."""
 
     def __init__(self, outside_transactions: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._outside_transactions = outside_transactions
@@ -51,11 +52,8 @@ class PostgresVectors:
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-        connection.change_many(
-            "DELETE FROM vector WHERE model_id = :model_id AND owner = :owner AND seq IN"
-            " (SELECT CAST(seq AS BIGINT) FROM json_array_elements_text(:seqs) AS given (seq))",
-            [{"model_id": model_id, "owner": owner, "seqs": list(seqs)}],
-        )
+        key = {"model_id": model_id, "owner": owner, "seqs": list(seqs)}
+        connection.change_many(SQL["remove_vectors"], [key])
 
     def nearest(
         self,
@@ -71,26 +69,21 @@ class PostgresVectors:
         search = _Search(connection, part, allowed, Embedding(query), limit)
         if indexes(connection, part.index_name).get(part.index_name):
             found = search.through_index()
-            # A filter that lets little through can exhaust what the index is willing to look at.
+            # A selective filter can exhaust the candidates that the index visits.
             if len(found) == limit:
                 return found
         return search.compare()
 
-    def tend(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
+    def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
         with self._outside_transactions() as connection:
-            # Only the table's owner may make an index on it; and one server at a time does.
-            [row] = connection.run(
-                "SELECT CASE WHEN pg_has_role(relowner, 'USAGE')"
-                f" THEN pg_try_advisory_lock({INDEX_LOCK}, 0) END AS mine"
-                " FROM pg_class WHERE oid = to_regclass('vector')"
-            )
-            if row["mine"]:
-                yield from _tend(connection, model_id, dimensions)
+            [row] = connection.run(SQL["lock_vector_indexes"].format(lock=INDEX_LOCK))
+            if row["locked"]:
+                yield from _maintain(connection, model_id, dimensions)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The vectors that one model made for one kind of owner in one space."""
+    """The vectors of one model, one kind of owner and one space."""
 
     model_id: int
     owner: Owner
@@ -103,12 +96,12 @@ class _Part:
 
     @property
     def condition(self) -> str:
-        # Written out, not bound: only so can the planner tell that the part's index covers it.
+        # Literal values: with parameters, the planner could not tell that the partial index applies.
         return f"model_id = {self.model_id} AND owner = '{self.owner}' AND space_id = {self.space_id}"
 
     def key(self, schema: str, column: str) -> str:
-        """What the index sorts by."""
-        # Named with pgvector's schema: `vector` alone is the row type of our table.
+        """The indexed expression."""
+        # Qualified by pgvector's schema: `vector` alone is the row type of our table.
         return f"CAST({column} AS {schema}.{self._kind}({self.dimensions}))"
 
     @property
@@ -122,7 +115,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One query, in one transaction."""
+    """One query in one transaction."""
 
     connection: Connection
     part: _Part
@@ -131,96 +124,66 @@ class _Search:
     limit: int
 
     def compare(self) -> Found:
-        """The nearest of all that the filter lets through, exactly."""
-        return self._run(
-            f"SELECT v.seq, v.embedding <=> :vector_query AS distance FROM {self._rows}"
-            " ORDER BY distance, v.seq LIMIT :vector_limit"
-        )
+        """The exact nearest among all rows that pass the filter."""
+        return self._run("nearest")
 
     def through_index(self) -> Found:
         """The nearest as far as the index finds them."""
-        self.connection.run(
-            f"SELECT set_config('hnsw.ef_search', '{SEARCHED}', true),"
-            # Goes on until enough have passed the filter; without it, a filter acts after the limit.
-            " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
-        )
+        self.connection.run(SQL["tune_vector_search"], {"searched": SEARCHED})
         schema = pgvector_schema(self.connection)
         key, wanted = self.part.key(schema, "v.embedding"), self.part.key(schema, ":vector_query")
-        return self._run(
-            "WITH candidate AS MATERIALIZED ("
-            f" SELECT v.seq, v.embedding <=> :vector_query AS distance FROM {self._rows}"
-            f" ORDER BY {key} <=> {wanted} LIMIT 2 * :vector_limit)"
-            " SELECT seq, distance FROM candidate ORDER BY distance, seq LIMIT :vector_limit"
-        )
+        return self._run("nearest_candidates", key=key, wanted=wanted)
 
-    @property
-    def _rows(self) -> str:
-        part = self.part
-        return (
-            f"(SELECT seq, embedding FROM vector WHERE {part.condition}) v"
-            f" JOIN {part.owner} o ON o.seq = v.seq WHERE {self.allowed.condition}"
-        )
-
-    def _run(self, sql: str) -> Found:
-        params = {**self.allowed.params, "vector_query": self.query, "vector_limit": self.limit}
+    def _run(self, query: str, **slots: str) -> Found:
+        part, allowed = self.part, self.allowed
+        sql = SQL[query].format(part=part.condition, owner=part.owner, allowed=allowed.condition, **slots)
+        params = {**allowed.params, "vector_query": self.query, "vector_limit": self.limit}
         return [(row["seq"], 1 - row["distance"]) for row in self.connection.run(sql, params)]
 
 
 def pgvector_schema(connection: Connection) -> str:
-    [row] = connection.run(
-        "SELECT quote_ident(n.nspname) AS schema FROM pg_extension e"
-        " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
-    )
+    [row] = connection.run(SQL["pgvector_schema"])
     return str(row["schema"])
 
 
 def indexes(connection: Connection, name: str = "vector_near_%") -> dict[str, bool]:
-    """Those there are, by name, and whether each is fit for use."""
-    rows = connection.run(
-        "SELECT CAST(c.relname AS TEXT) AS name, i.indisvalid AS fit FROM pg_class t"
-        " JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid"
-        " WHERE t.oid = to_regclass('vector') AND c.relname LIKE :name",
-        {"name": name},
-    )
+    """Existing indexes by name, and whether each can be used."""
+    rows = connection.run(SQL["vector_indexes"], {"name": name})
     return {row["name"]: row["fit"] for row in rows}
 
 
-def _tend(connection: Connection, model_id: int, dimensions: int) -> Iterator[str]:
+def _maintain(connection: Connection, model_id: int, dimensions: int) -> Iterator[str]:
     counts = {
         _Part(row["model_id"], row["owner"], row["space_id"], dimensions): row["count"]
-        for row in connection.run(
-            "SELECT model_id, owner, space_id, count(*) AS count FROM vector GROUP BY 1, 2, 3"
-        )
+        for row in connection.run(SQL["vector_counts"])
     }
     there = indexes(connection)
     kept = {part.index_name for part, count in counts.items() if count >= INDEX_FROM // 2}
     for name, fit in there.items():
-        # One that is unfit was left by a server that died while it made it.
+        # An unfit index was left by a server that died while building it.
         if name not in kept or not fit:
-            connection.change(f"DROP INDEX CONCURRENTLY {name}")
+            connection.change(SQL["drop_vector_index"].format(index=name))
             yield f"dropped the vector index {name}"
     if dimensions > MOST_DIMENSIONS:
         return
     for part, count in counts.items():
         if part.model_id == model_id and count >= INDEX_FROM and not there.get(part.index_name):
             _build(connection, part, count)
-            yield f"made the vector index {part.index_name} over {count} vectors"
+            yield f"built the vector index {part.index_name} over {count} vectors"
 
 
 def _build(connection: Connection, part: _Part, count: int) -> None:
-    # Built in memory if it fits there, which is many times as fast.
+    # Building in memory is many times as fast.
     megabytes = min(MOST_MEMORY_MB, 64 + count * (4 * part.dimensions + 400) // 2**20)
     connection.change(f"SET maintenance_work_mem = '{megabytes}MB'")
-    # CONCURRENTLY: nobody has to wait while it is made.
     key = part.key(pgvector_schema(connection), "embedding")
-    create = (
-        f"CREATE INDEX CONCURRENTLY {part.index_name} ON vector"
-        f" USING hnsw (({key}) {part.operators}) WHERE {part.condition}"
+    create = SQL["create_vector_index"].format(
+        index=part.index_name, key=key, operators=part.operators, part=part.condition
     )
     try:
         connection.change(create)
     except errors.DiskFull:
-        # Several workers build it in shared memory, of which a container has little; one needs none.
-        connection.change(f"DROP INDEX CONCURRENTLY IF EXISTS {part.index_name}")
+        # Parallel workers need shared memory, of which a container has little; a single one needs none.
+        connection.change(SQL["drop_vector_index"].format(index=part.index_name))
         connection.change("SET max_parallel_maintenance_workers = 0")
         connection.change(create)

@@ -1,4 +1,4 @@
-"""Full text on PostgreSQL: BM25, as FTS5 counts it, over words that were cut before they came here."""
+"""Full text on PostgreSQL: BM25 as in FTS5, over words that were tokenized before they came here."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,27 +9,28 @@ from typing import get_args
 from mcp_memory.model import Owner
 from mcp_memory.storage import term_selection
 from mcp_memory.storage.database import Allowed, Connection, Database, Row, WordRow
+from mcp_memory.storage.postgres.statements import SQL
 from mcp_memory.storage.postgres.values import Lexemes
 
 IN_BODY, ELSEWHERE = 2, 1
-"""How many positions a lexeme gets each time it occurs: in tags, type or context it counts half."""
+"""Positions per occurrence of a lexeme: in tags, type or context it counts half."""
 
 MOST_POSITIONS = 255
-"""As many as PostgreSQL can note. What occurs that often is not worth more for occurring once more."""
+"""PostgreSQL's limit of positions per lexeme; further occurrences add nothing."""
 
 COMMON = 0.001
-"""Words that a smaller part of the rows hold are not worth counting before they are looked for."""
+"""Share of rows from which a word counts as common."""
 
 SAMPLE = 50_000
-"""Rows from which it is told which words are common."""
+"""Rows sampled to find the common words."""
 
 LIST_KB = 65_536
-"""How long the list of rows not filed yet may get while very many are put."""
+"""Size of the GIN pending list during a bulk load."""
 
 GROWTH = 1.25
-"""How much a space may grow, or shrink, before its common words are counted again."""
+"""Growth or shrinkage of a space after which its common words are counted again."""
 
-# FTS5's own constants.
+# The constants of FTS5.
 _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 
 
@@ -37,7 +38,7 @@ class PostgresWords:
     def put(
         self, connection: Connection, owner: Owner, rows: Sequence[WordRow], *, new: bool = False
     ) -> None:
-        gone = [] if new else _removed(connection, owner, [row.seq for row in rows])
+        removed = [] if new else _removed(connection, owner, [row.seq for row in rows])
         connection.insert_all(
             f"{owner}_words",
             ("seq", "space_id", "token_count", "lexemes"),
@@ -51,8 +52,8 @@ class PostgresWords:
                 for row in rows
             ],
         )
-        come = [{"space_id": row.space_id, "token_count": _token_count(row)} for row in rows]
-        _count(connection, owner, come, gone)
+        added = [{"space_id": row.space_id, "token_count": _token_count(row)} for row in rows]
+        _count(connection, owner, added, removed)
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
         _count(connection, owner, [], _removed(connection, owner, seqs))
@@ -70,19 +71,19 @@ class PostgresWords:
         if not terms or total is None:
             return []
         known = _known_counts(connection, owner, space_id, terms, total["row_count"])
-        looked_for = term_selection.chosen({term: known.get(term, 0) for term in terms})
+        required = term_selection.chosen({term: known.get(term, 0) for term in terms})
         found = connection.run(
-            _matching(len(terms)).format(owner=owner, allowed=allowed.condition),
+            _matching(len(terms), owner, allowed.condition),
             {
                 **allowed.params,
-                "words_any": f"{_space(space_id)} & ({' | '.join(map(_quoted, looked_for))})",
+                "words_any": f"{_space(space_id)} & ({' | '.join(map(_quoted, required))})",
                 "words_rows": total["row_count"],
                 "words_mean": total["token_count"] / total["row_count"],
                 "words_limit": limit,
                 **{f"words_term_{place}": _quoted(term) for place, term in enumerate(terms)},
-                # All rows that hold a word looked for are found, and so need no counting before.
+                # Counted by the query itself: it finds all rows with a required term.
                 **{
-                    f"words_count_{place}": None if term in looked_for else known[term]
+                    f"words_count_{place}": None if term in required else known[term]
                     for place, term in enumerate(terms)
                 },
             },
@@ -90,39 +91,32 @@ class PostgresWords:
         return [(row["seq"], row["score"]) for row in found]
 
     @contextmanager
-    def loading(self, database: Database) -> Iterator[None]:
+    def bulk_load(self, database: Database) -> Iterator[None]:
         if not _may_change_indexes(database):
             yield
             return
-        # New rows go to a list, from which they are filed in large lots; but a search reads all of the list.
-        # If the process dies in between, the next one to load, or a vacuum, files what is left of it.
+        # New rows go to the pending list and are indexed in large batches; but a search reads the whole list.
+        # If the process dies in between, the next bulk load or a vacuum flushes the list.
         _change_indexes(database, f"SET (fastupdate = on, gin_pending_list_limit = {LIST_KB})")
         yield
         _change_indexes(database, "RESET (gin_pending_list_limit)", "SET (fastupdate = off)")
         with database.write() as connection:
             for owner in get_args(Owner):
-                connection.run(f"SELECT gin_clean_pending_list('{owner}_words_lexemes')")
+                connection.run(SQL["flush_pending_words"].format(owner=owner))
 
-    def tend(self, database: Database) -> Iterator[str]:
+    def maintain(self, database: Database) -> Iterator[str]:
+        """Count the common words of spaces that have grown."""
         with database.read() as connection:
-            outgrown = connection.run(
-                "SELECT owner, space_id, row_count FROM words_total"
-                " WHERE greatest(row_count, sampled_count) >= :large"
-                " AND NOT row_count BETWEEN sampled_count / :growth AND sampled_count * :growth",
-                {"large": term_selection.LARGE, "growth": GROWTH},
-            )
+            bounds = {"large": term_selection.LARGE, "growth": GROWTH}
+            outgrown = connection.run(SQL["spaces_to_sample"], bounds)
         for space in outgrown:
             with database.write(durable=False) as connection:
-                found = _note_common_words(connection, **space)
+                found = _store_common_words(connection, **space)
             yield f"found {found} common words of {space['row_count']} rows ({space['owner']})"
 
 
 @lru_cache(maxsize=100)
-def _matching(terms: int) -> str:
-    """Rows that hold any of the words looked for, by what all terms are worth in them.
-
-    Only as many of the best as are wanted are held against the filter; rounding lets equal scores be equal.
-    """
+def _matching(terms: int, owner: Owner, allowed: str) -> str:
     places = range(terms)
     weights = ", ".join(
         f"occurrences(ts_rank(lexemes, CAST(:words_term_{n} AS tsquery))) / {IN_BODY} AS weight_{n}"
@@ -138,28 +132,13 @@ def _matching(terms: int) -> str:
         for n in places
     )
     worth = " + ".join(f"rarity_{n} * weight_{n} * {_K1 + 1} / (weight_{n} + length_part)" for n in places)
-    return f"""
-WITH hit AS MATERIALIZED (
-    SELECT seq, {weights},
-           {_K1} * ({1 - _B} + {_B} * (token_count / CAST(:words_mean AS DOUBLE PRECISION))) AS length_part
-      FROM {{owner}}_words WHERE lexemes @@ CAST(:words_any AS tsquery)
-), counted AS (
-    SELECT {counts} FROM hit
-), rarity AS MATERIALIZED (
-    SELECT {rarities} FROM counted
-), scored AS (
-    SELECT seq, {worth} AS score FROM hit CROSS JOIN rarity ORDER BY score DESC, seq
-), best AS MATERIALIZED (
-    SELECT s.seq, s.score
-      FROM scored s CROSS JOIN LATERAL (SELECT 1 FROM {{owner}} o WHERE o.seq = s.seq AND {{allowed}}) passed
-     ORDER BY s.score DESC, s.seq LIMIT :words_limit
-)
-SELECT seq, score FROM best ORDER BY round(CAST(score AS NUMERIC), 13) DESC, seq
-"""
+    slots = {"weights": weights, "counts": counts, "rarities": rarities, "worth": worth}
+    constants = {"k1": _K1, "b": _B, "one_minus_b": 1 - _B}
+    return SQL["matching"].format(**slots, **constants, owner=owner, allowed=allowed)
 
 
 def lexemes(row: WordRow) -> Lexemes:
-    """Which space the row is in, and how much each word weighs in it."""
+    """The space of the row, and the weight of each word in it."""
     weights: Counter[str] = Counter()
     for words, positions in ((row.body, IN_BODY), (row.extra, ELSEWHERE)):
         for word in words:
@@ -171,7 +150,7 @@ def lexemes(row: WordRow) -> Lexemes:
 
 
 def _space_lexeme(space_id: int) -> str:
-    """One that no word of a text can be."""
+    """A lexeme that no word of a text can equal."""
     return f"#{space_id}"
 
 
@@ -185,11 +164,7 @@ def _quoted(word: str) -> str:
 
 def _may_change_indexes(database: Database) -> bool:
     with database.read() as connection:
-        [row] = connection.run(
-            "SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS owned FROM pg_class"
-            " WHERE oid IN (to_regclass('memory_words'), to_regclass('entity_words'),"
-            " to_regclass('reflection_words'))"
-        )
+        [row] = connection.run(SQL["owns_word_tables"])
     return bool(row["owned"])
 
 
@@ -197,7 +172,7 @@ def _change_indexes(database: Database, *changes: str) -> None:
     with database.write() as connection:
         for owner in get_args(Owner):
             for change in changes:
-                connection.change(f"ALTER INDEX {owner}_words_lexemes {change}")
+                connection.change(SQL["alter_word_index"].format(owner=owner, change=change))
 
 
 def _token_count(row: WordRow) -> int:
@@ -205,26 +180,18 @@ def _token_count(row: WordRow) -> int:
 
 
 def _removed(connection: Connection, owner: Owner, seqs: Sequence[int]) -> list[Row]:
-    return connection.run(
-        f"DELETE FROM {owner}_words WHERE seq IN"
-        " (SELECT CAST(seq AS BIGINT) FROM json_array_elements_text(:seqs) AS given (seq))"
-        " RETURNING space_id, token_count",
-        {"seqs": list(seqs)},
-    )
+    return connection.run(SQL["remove_words"].format(owner=owner), {"seqs": list(seqs)})
 
 
-def _count(connection: Connection, owner: Owner, come: Sequence[Row], gone: Sequence[Row]) -> None:
+def _count(connection: Connection, owner: Owner, added: Sequence[Row], removed: Sequence[Row]) -> None:
     rows: Counter[int] = Counter()
     token_counts: Counter[int] = Counter()
-    for sign, changed in ((1, come), (-1, gone)):
+    for sign, changed in ((1, added), (-1, removed)):
         for row in changed:
             rows[row["space_id"]] += sign
             token_counts[row["space_id"]] += sign * row["token_count"]
     connection.change_many(
-        "INSERT INTO words_total (owner, space_id, row_count, token_count)"
-        " VALUES (:owner, :space_id, :row_count, :token_count)"
-        " ON CONFLICT (owner, space_id) DO UPDATE SET row_count = words_total.row_count + excluded.row_count,"
-        " token_count = words_total.token_count + excluded.token_count",
+        SQL["add_to_words_total"],
         [
             {"owner": owner, "space_id": space, "row_count": rows[space], "token_count": token_counts[space]}
             for space in rows
@@ -234,47 +201,28 @@ def _count(connection: Connection, owner: Owner, come: Sequence[Row], gone: Sequ
 
 
 def _total(connection: Connection, owner: Owner, space_id: int) -> Row | None:
-    found = connection.run(
-        "SELECT row_count, token_count FROM words_total"
-        " WHERE owner = :owner AND space_id = :space_id AND row_count > 0",
-        {"owner": owner, "space_id": space_id},
-    )
+    found = connection.run(SQL["words_total"], {"owner": owner, "space_id": space_id})
     return found[0] if found else None
 
 
 def _known_counts(
     connection: Connection, owner: Owner, space_id: int, terms: Sequence[str], row_count: int
 ) -> dict[str, int]:
-    """How many rows hold each of the terms that are known to be common."""
+    """Rows that hold each term, for the terms known to be common."""
     if row_count < term_selection.LARGE:
         return {}
-    found = connection.run(
-        "SELECT word, share FROM common_word WHERE owner = :owner AND space_id = :space_id"
-        " AND word IN (SELECT word FROM json_array_elements_text(:terms) AS given (word))",
-        {"owner": owner, "space_id": space_id, "terms": list(terms)},
-    )
+    found = connection.run(SQL["common_words"], {"owner": owner, "space_id": space_id, "terms": list(terms)})
     return {row["word"]: round(row["share"] * row_count) for row in found}
 
 
-def _note_common_words(connection: Connection, owner: Owner, space_id: int, row_count: int) -> int:
-    part = {"owner": owner, "space_id": space_id}
-    # By a hash of the number: what is numbered evenly need not be filled evenly.
-    sample = (
-        f"SELECT lexemes FROM {owner}_words WHERE space_id = {space_id:d}"
-        f" AND hashint8(seq) % {max(1, row_count // SAMPLE):d} = 0"
-    )
-    connection.change("DELETE FROM common_word WHERE owner = :owner AND space_id = :space_id", part)
+def _store_common_words(connection: Connection, owner: Owner, space_id: int, row_count: int) -> int:
+    key = {"owner": owner, "space_id": space_id}
+    sample = SQL["sampled_words"].format(**key, part=max(1, row_count // SAMPLE))
+    connection.change(SQL["remove_common_words"], key)
     found = connection.change(
-        "INSERT INTO common_word (owner, space_id, word, share)"
-        f" WITH sampled AS (SELECT count(*) AS rows FROM ({sample}) AS drawn)"
-        " SELECT :owner, :space_id, word, CAST(ndoc AS DOUBLE PRECISION) / rows"
-        "   FROM ts_stat(:sample) CROSS JOIN sampled"
-        "  WHERE ndoc >= :common * rows AND word <> :space_lexeme"
-        " ON CONFLICT (owner, space_id, word) DO UPDATE SET share = excluded.share",
-        {**part, "sample": sample, "common": COMMON, "space_lexeme": _space_lexeme(space_id)},
+        SQL["add_common_words"].format(sample=sample),
+        {**key, "sample": sample, "common": COMMON, "space_lexeme": _space_lexeme(space_id)},
     )
-    # Last, for whoever writes to the space has to wait from here on.
-    connection.change(
-        "UPDATE words_total SET sampled_count = row_count WHERE owner = :owner AND space_id = :space_id", part
-    )
+    # Last: from here on, other writers in the space have to wait.
+    connection.change(SQL["mark_sampled"], key)
     return found

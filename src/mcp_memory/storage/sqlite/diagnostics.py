@@ -1,4 +1,4 @@
-"""Examines an SQLite file without changing it, also one that the program could not work with."""
+"""Read-only diagnostics of an SQLite file, including one the program cannot open."""
 
 import os
 import shutil
@@ -12,25 +12,24 @@ import apsw
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.diagnostics import Finding
-from mcp_memory.storage.sqlite.database import APPLICATION_ID
-from mcp_memory.storage.sqlite.vectors import load
+from mcp_memory.storage.sqlite.connection import APPLICATION_ID
+from mcp_memory.storage.sqlite.vectors import load_vec1
 from mcp_memory.storage.sqlite.words import index_of
 
 LEAST_FREE = 100_000_000
-"""Bytes of disk that should be left, besides a second copy of the database."""
+"""Bytes of disk that should be free, besides room for a second copy of the database."""
 LOCK_PATIENCE_MS = 2_000
+_SQL = queries.load("sqlite")
 
-_AGAIN = (
-    "everything can be made again: `mcp-memory export --format full FILE`, then import it into a new database"
-)
+_REBUILD = "rebuild it: `mcp-memory export --format full FILE`, then import that into a new database"
 
 
 def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
-    """What is found, in the order it was looked at; `quick` leaves out what reads the whole file."""
+    """Findings in the order of the checks; `quick` skips those that read the whole file."""
     yield _disk(path)
     yield _access(path)
     if not path.exists():
-        yield Finding("database", True, f"{path} does not exist yet: the first write makes it")
+        yield Finding("database", True, f"{path} does not exist yet: the first write creates it")
         return
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -39,11 +38,11 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        load(connection)
+        load_vec1(connection)
         for look in (_schema, _integrity(quick), _references, _locks, _words):
             yield from look(connection)
     except apsw.Error as error:
-        advice = "the file is damaged: restore a backup, or export what is left"
+        advice = "the file is damaged: restore a backup, or export what can still be read"
         yield Finding("database", False, f"{path}: {error}", advice)
     finally:
         with suppress(apsw.Error):
@@ -83,7 +82,7 @@ def _schema(connection: apsw.Connection) -> Iterator[Finding]:
     newest = queries.migrations("sqlite")[-1].number
     if application != APPLICATION_ID:
         yield Finding(
-            "schema", False, "this is a file of another program", "set DATABASE_URL to another file"
+            "schema", False, "this file belongs to another program", "set DATABASE_URL to another file"
         )
     elif version > newest:
         yield Finding("schema", False, f"version {version}, this program knows {newest}", "update mcp-memory")
@@ -95,15 +94,15 @@ def _integrity(quick: bool) -> _Look:
     def integrity(connection: apsw.Connection) -> Iterator[Finding]:
         found = [row[0] for row in connection.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(5)")]
         detail = "every page and index is sound" if found == ["ok"] else "; ".join(map(str, found))
-        yield Finding("integrity", found == ["ok"], detail, "restore a backup; else " + _AGAIN)
+        yield Finding("integrity", found == ["ok"], detail, "restore a backup, or " + _REBUILD)
 
     return integrity
 
 
 def _references(connection: apsw.Connection) -> Iterator[Finding]:
     broken = list(connection.execute("PRAGMA foreign_key_check"))
-    detail = f"{len(broken):,} rows refer to something that is gone" if broken else "all are whole"
-    yield Finding("references", not broken, detail, _AGAIN)
+    detail = f"{len(broken):,} rows refer to a deleted row" if broken else "all of them resolve"
+    yield Finding("references", not broken, detail, _REBUILD)
 
 
 def _locks(connection: apsw.Connection) -> Iterator[Finding]:
@@ -120,12 +119,12 @@ def _locks(connection: apsw.Connection) -> Iterator[Finding]:
     except apsw.ReadOnlyError:
         yield Finding("locks", False, "the file is read-only", "give your user the right to write it")
     else:
-        yield Finding("locks", True, "no other process keeps the file")
+        yield Finding("locks", True, "no other process holds the write lock")
 
 
 def _words(connection: apsw.Connection) -> Iterator[Finding]:
-    """Every living row is in the full-text index of its space, and nothing else is."""
-    spaces = [row[0] for row in connection.execute("SELECT seq FROM space ORDER BY seq")]
+    """The full-text index of each space holds every living row, and no other."""
+    spaces = [row[0] for row in connection.execute(_SQL["all_spaces"])]
     for owner in get_args(Owner):
         missing = extra = 0
         for space_id in spaces:
@@ -133,21 +132,20 @@ def _words(connection: apsw.Connection) -> Iterator[Finding]:
             missing += len(living - indexed)
             extra += len(indexed - living)
         detail = f"{missing:,} rows are missing, {extra:,} too many" if missing or extra else "complete"
-        yield Finding(f"words of {_PLURALS[owner]}", not missing and not extra, detail, _AGAIN)
+        yield Finding(f"words of {_PLURALS[owner]}", not missing and not extra, detail, _REBUILD)
 
 
 def _living(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
-    forgotten = "AND forgotten_at IS NULL" if owner == "memory" else ""
-    found = connection.execute(f"SELECT seq FROM {owner} WHERE space_id = ? {forgotten}", (space_id,))
-    return {row[0] for row in found}
+    living = "AND forgotten_at IS NULL" if owner == "memory" else ""
+    rows = _SQL["rows_to_index"].format(owner=owner, living=living)
+    return {row[0] for row in connection.execute(rows, {"space_id": space_id})}
 
 
 def _indexed(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
-    # FTS5 keeps the length of each row it holds in a table of its own.
-    held = f"{index_of(owner, space_id)}_docsize"
-    if not list(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (held,))):
+    index = index_of(owner, space_id)
+    if not list(connection.execute(_SQL["table_exists"], {"name": index})):
         return set()
-    return {row[0] for row in connection.execute(f"SELECT id FROM {held}")}
+    return {row[0] for row in connection.execute(_SQL["indexed_rows"].format(index=index))}
 
 
 _PLURALS = {"memory": "memories", "entity": "entities", "reflection": "reflections"}

@@ -1,4 +1,4 @@
-"""How processes on one SQLite file take notice of each other."""
+"""Change signal and leader election among processes on one SQLite file."""
 
 import time
 
@@ -10,7 +10,7 @@ POLLING_SECONDS = 0.1
 
 
 class SqliteChangeSignal:
-    """Looks at the number that SQLite changes whenever another connection has committed."""
+    """Polls `data_version`, which SQLite increments when another connection commits."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -32,7 +32,7 @@ class SqliteChangeSignal:
 
 
 class SqliteLeaderElection:
-    """Holds a lock file; the system frees it when this process dies."""
+    """Leader by lock file; the system releases it when the process dies."""
 
     def __init__(self, lock: FileLock) -> None:
         self._lock = lock

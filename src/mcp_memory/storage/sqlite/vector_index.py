@@ -1,10 +1,9 @@
-"""Builds and feeds the approximate indexes over the vectors of a SQLite file.
+"""Builds and maintains the approximate indexes over the vectors of a SQLite file.
 
-An index is a virtual table of vec1: vectors sorted into buckets by the centre they are closest to,
-each as a code of one bit a dimension. It is derived, and may be dropped at any time. It holds the
-vectors up to an id; later ones are for the search to compare. Its upkeep happens in short
-transactions, each of which leaves a file that can be searched: it may be killed anywhere, and
-whichever process comes next goes on from there.
+An index is a virtual table of vec1: vectors sorted into buckets by their nearest centre, each as a code of
+one bit per dimension. It is derived and may be dropped at any time. It holds the vectors up to an id; a
+search compares later ones itself. Maintenance runs in short transactions, each of which leaves a
+searchable file: it can be killed at any point, and the next process resumes.
 """
 
 import logging
@@ -15,48 +14,43 @@ from dataclasses import dataclass
 import apsw
 
 from mcp_memory.model import Owner
+from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Database
 
 INDEX_FROM = 20_000
 """Vectors of one kind of owner from which an index pays: 24,000 are compared in 14 ms, probed in 5."""
 
 PROBED_ROWS = 60_000
-"""How many codes a query looks at, in 4 ms: all of 60,000 (recall@10 1.00), 6 % of a million (0.97)."""
+"""Codes that a query reads, in 4 ms: all of 60,000 (recall@10 1.00), 6 % of a million (0.97)."""
 
 CANDIDATES = 400
-"""How many of those are compared in full, in 1 ms. 150 would lose 0.007 of recall@10 at 100,000."""
+"""How many of those are compared exactly, in 1 ms. 150 would lose 0.007 of recall@10 at 100,000."""
 
 BATCH = 500
-"""Vectors taken in by one transaction: 15 ms at 100,000, 50 ms at a million, for which other writers wait."""
+"""Vectors indexed per transaction: other writers wait 15 ms at 100,000 vectors, 50 ms at a million."""
 
 SAMPLES_PER_BUCKET = 40
-"""How many vectors the centre of a bucket is learned from: 1 s of training at 100,000, 9 s at a million."""
+"""Training vectors per bucket: 1 s of training at 100,000 vectors, 9 s at a million."""
 
 TRIALS, NEAREST, LEAST_RECALL = 20, 10, 0.9
-"""What a new index must find of the nearest, over all trials, to be put to use."""
+"""Recall that a new index must reach, over all trials, before it serves."""
 
 WALKED = 5_000
-"""Vectors held in memory at a time to find the nearest exactly."""
+"""Vectors held in memory at a time for an exact comparison."""
 
 FAULTS = (apsw.SQLError, apsw.CorruptError)
-"""How a damaged or missing index shows itself. Neither a search nor a write may fail for what is derived."""
+"""Errors of a damaged or missing index. Derived data must fail neither a search nor a write."""
 
 # With `wht` at its default, vec1 0.8 puts vectors in wrong buckets.
 _TRAINING = '{{nbucket:{buckets},distance:"cos",quantizer:"bq",wht:false,nthread:1}}'
 
-_VEC1_IS_THERE = "EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'vec1')"
-
-_OURS = "model_id = :model_id AND owner = :owner"
-
-# NOT INDEXED: in the order of ids, across the spaces.
-_NEXT_BATCH = f"FROM vector NOT INDEXED WHERE {_OURS} AND id > :after ORDER BY id LIMIT :batch"
-
+_SQL = queries.load("sqlite")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A row of `vector_index`, which knows one virtual table."""
+    """A row of `vector_index`: the metadata of one virtual table."""
 
     id: int
     state: str
@@ -66,60 +60,46 @@ class Index:
 
     @property
     def table(self) -> str:
-        return f"vector_index_{self.id}"
+        return _table(self.id)
 
     def profile(self, candidates: int, rows: float = PROBED_ROWS) -> str:
-        """The options of a query that looks at about so many rows."""
+        """Query options that read about `rows` rows."""
         share = min(1.0, rows / self.vector_count)
         return f"{{k:{candidates},nprobe:{math.ceil(self.bucket_count * share)}}}"
 
 
 def indexes(connection: Connection, model_id: int, owner: Owner) -> dict[str, Index]:
-    """Those there are, by state; none on a connection without vec1."""
-    rows = connection.run(
-        "SELECT id, state, vector_count, bucket_count, last_id FROM vector_index"
-        f" WHERE {_OURS} AND {_VEC1_IS_THERE}",
-        {"model_id": model_id, "owner": owner},
-    )
+    """Existing indexes by state; none on a connection without vec1."""
+    rows = connection.run(_SQL["vector_indexes"], {"model_id": model_id, "owner": owner})
     return {row["state"]: Index(**row) for row in rows}
 
 
-def disown(connection: Connection, index: Index, error: Exception) -> None:
-    """Use this index no more. Its table is dropped when there is time."""
-    _log.warning("the vector index %d cannot be changed and is given up: %s", index.id, error)
-    connection.change("DELETE FROM vector_index WHERE id = :id", {"id": index.id})
+def abandon(connection: Connection, index: Index, error: Exception) -> None:
+    """Stop using a faulty index. Maintenance drops its table later."""
+    _log.warning("the vector index %d cannot be changed and is abandoned: %s", index.id, error)
+    connection.change(_SQL["remove_vector_index"], {"id": index.id})
 
 
-def drop_strays(database: Database) -> Iterator[str]:
-    """Drop the indexes that nobody uses: disowned ones, and those whose vectors are all gone."""
+def drop_unused(database: Database) -> Iterator[str]:
+    """Drop abandoned indexes, and those whose vectors are all deleted."""
     with database.read() as connection:
-        strays = connection.run(_STRAYS)
-    for stray in strays:
+        unused = connection.run(_SQL["unused_vector_indexes"])
+    for row in unused:
         with database.write() as connection:
-            _drop(connection, stray["id"])
-        yield f"dropped the vector index {stray['id']}, which had no use"
-
-
-_STRAYS = f"""
-SELECT CAST(substr(name, length('vector_index_') + 1) AS INTEGER) AS id FROM sqlite_schema
- WHERE name GLOB 'vector_index_[0-9]*' AND sql LIKE 'CREATE VIRTUAL TABLE%'
-   AND {_VEC1_IS_THERE}
-EXCEPT
-SELECT id FROM vector_index i
- WHERE EXISTS (SELECT 1 FROM vector v WHERE v.model_id = i.model_id AND v.owner = i.owner)
-"""
+            _drop(connection, row["id"])
+        yield f"dropped the unused vector index {row['id']}"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexMaintenance:
-    """The care for the index over what one model made for one kind of owner."""
+    """Maintains the index over the vectors of one model and one kind of owner."""
 
     database: Database
     model_id: int
     owner: Owner
 
     def steps(self) -> Iterator[str]:
-        """Do what its size asks for, one short transaction a step, and say what each did."""
+        """Build, fill and replace the index as its size requires. Each step is one short transaction."""
         ready = self._find("ready")
         if ready:
             yield from self._fill(ready)
@@ -139,7 +119,7 @@ class IndexMaintenance:
             return indexes(connection, self.model_id, self.owner).get(state)
 
     def _begin(self) -> Index | None:
-        """A new index, trained and empty, unless the one there is fits the number of vectors."""
+        """Create a new index, trained and empty, unless the present one fits the number of vectors."""
         with self.database.read() as connection:
             count = self._count(connection)
             known = indexes(connection, self.model_id, self.owner).values()
@@ -154,66 +134,48 @@ class IndexMaintenance:
         return self._find("building")
 
     def _count(self, connection: Connection) -> int:
-        """How many vectors an index would hold: none on a connection that cannot have one."""
-        [row] = connection.run(
-            f"SELECT count(*) AS count FROM vector WHERE {_OURS} AND {_VEC1_IS_THERE}", self._key
-        )
+        [row] = connection.run(_SQL["count_indexable_vectors"], self._key)
         return int(row["count"])
 
     def _train(self, connection: Connection, buckets: int) -> bytes:
-        sample = f"SELECT id FROM vector WHERE {_OURS} ORDER BY random() LIMIT :sample"
-        [row] = connection.run(
-            f"SELECT vec1_train(embedding, :training) AS trained FROM vector WHERE id IN ({sample})",
-            {
-                **self._key,
-                "training": _TRAINING.format(buckets=buckets),
-                "sample": buckets * SAMPLES_PER_BUCKET,
-            },
-        )
+        training = {"training": _TRAINING.format(buckets=buckets), "sample": buckets * SAMPLES_PER_BUCKET}
+        [row] = connection.run(_SQL["train_vector_index"], {**self._key, **training})
         trained: bytes = row["trained"]
         return trained
 
     def _create(self, connection: Connection, count: int, trained: bytes) -> None:
         [row] = connection.run(
-            "INSERT INTO vector_index (model_id, owner, state, vector_count, bucket_count, last_id)"
-            " VALUES (:model_id, :owner, 'building', :count, :buckets, 0) RETURNING id",
-            {**self._key, "count": count, "buckets": math.isqrt(count)},
+            _SQL["add_vector_index"], {**self._key, "count": count, "buckets": math.isqrt(count)}
         )
-        connection.change(f"CREATE VIRTUAL TABLE vector_index_{row['id']} USING vec1(vector, space_id)")
-        connection.change(
-            f"INSERT INTO vector_index_{row['id']} (cmd, arg) VALUES ('rebuild', :trained)",
-            {"trained": trained},
-        )
+        table = _table(row["id"])
+        connection.change(_SQL["create_vector_index"].format(index=table))
+        connection.change(_SQL["apply_trained_model"].format(index=table), {"trained": trained})
 
     def _fill(self, index: Index) -> Iterator[str]:
         while (last_id := self._take_batch(index)) is not None:
             yield f"the vector index {index.id} of {self.owner} holds vectors up to {last_id}"
 
     def _take_batch(self, index: Index) -> int | None:
-        """The id up to which the index now holds all; None when less than a batch was left to take."""
+        """Index the next batch. Returns its last id; None when less than a batch was left."""
         with self.database.write() as connection:
-            # Read again under the lock: another process may feed the same index, or have dropped it.
+            # Read again under the lock: another process may fill the same index, or have dropped it.
             current = indexes(connection, self.model_id, self.owner).get(index.state)
-            [row] = connection.run("SELECT max(id) AS newest FROM vector")
+            [row] = connection.run(_SQL["newest_vector"])
             if current is None or current.id != index.id or (row["newest"] or 0) - current.last_id < BATCH:
                 return None
             params = {**self._key, "after": current.last_id, "batch": BATCH}
-            rows = connection.run(f"SELECT id {_NEXT_BATCH}", params)
+            rows = connection.run(_SQL["vectors_to_index"], params)
             last_id: int = rows[-1]["id"] if len(rows) == BATCH else row["newest"]
-            insert = f"INSERT INTO {index.table} (rowid, vector, space_id) SELECT id, embedding, space_id"
             try:
-                connection.change(f"{insert} {_NEXT_BATCH}", params)
+                connection.change(_SQL["index_vectors"].format(index=index.table), params)
             except FAULTS as error:
-                disown(connection, index, error)
+                abandon(connection, index, error)
                 return None
-            connection.change(
-                "UPDATE vector_index SET last_id = :last_id WHERE id = :id",
-                {"last_id": last_id, "id": index.id},
-            )
+            connection.change(_SQL["set_vector_index_last_id"], {"last_id": last_id, "id": index.id})
             return last_id
 
     def _judge(self, index: Index) -> str:
-        """Put a full index to use in place of the one before, or throw it away if it finds too little."""
+        """Let a full index replace the present one, or reject it if its recall is too low."""
         with self.database.read() as connection:
             fault = self._fault(connection, index)
         state = "unfit" if fault else "ready"
@@ -225,14 +187,12 @@ class IndexMaintenance:
                 if old.state in ("unfit", state):
                     _drop(connection, old.id)
             if fault:
-                connection.change(f"DROP TABLE {index.table}")
-            connection.change(
-                "UPDATE vector_index SET state = :state WHERE id = :id", {"state": state, "id": index.id}
-            )
+                connection.change(_SQL["drop_vector_index"].format(index=index.table))
+            connection.change(_SQL["set_vector_index_state"], {"state": state, "id": index.id})
         return f"the vector index {index.id} of {self.owner} is {state}" + (f": {fault}" if fault else "")
 
     def _fault(self, connection: Connection, index: Index) -> str | None:
-        """What speaks against using it."""
+        """Why the index must not be used, if so."""
         try:
             problem = connection.run(f"PRAGMA integrity_check({index.table})")[0]["integrity_check"]
             recall = self._recall(connection, index) if problem == "ok" else 0.0
@@ -243,46 +203,42 @@ class IndexMaintenance:
         return f"it finds {recall:.0%} of the nearest" if recall < LEAST_RECALL else None
 
     def _recall(self, connection: Connection, index: Index) -> float:
-        """The part of the ten nearest that it finds, for vectors picked at random."""
-        trials = connection.run(
-            "SELECT embedding FROM vector WHERE id IN"
-            f" (SELECT id FROM vector WHERE {_OURS} AND id <= :last_id ORDER BY random() LIMIT {TRIALS})",
-            {**self._key, "last_id": index.last_id},
-        )
+        """Recall@10 over vectors picked at random."""
+        sample = {**self._key, "last_id": index.last_id, "count": TRIALS}
+        trials = connection.run(_SQL["sample_vectors"], sample)
         vectors = [trial["embedding"] for trial in trials]
         if not vectors:
             return 1.0
         found = 0
         for vector, nearest in zip(vectors, self._nearest(connection, index, vectors), strict=True):
             probed = connection.run(
-                "SELECT vec1_cos_distance(v.embedding, :query) AS distance"
-                f" FROM {index.table}(:query, :profile) near CROSS JOIN vector v ON v.id = near.rowid"
-                f" ORDER BY distance LIMIT {NEAREST}",
-                {"query": vector, "profile": index.profile(CANDIDATES)},
+                _SQL["probe_vector_index"].format(index=index.table),
+                {"query": vector, "profile": index.profile(CANDIDATES), "count": NEAREST},
             )
             # By distance: of equal vectors any will do.
             found += sum(row["distance"] <= nearest[-1] + 1e-6 for row in probed)
         return found / (NEAREST * len(vectors))
 
     def _nearest(self, connection: Connection, index: Index, vectors: Sequence[bytes]) -> list[list[float]]:
-        """For each of the vectors the distances of the nearest ones, exactly, in one walk over all."""
+        """The exact distances of each vector's nearest ones, in one pass over all."""
         import numpy as np
 
         asked = np.stack([np.frombuffer(vector, np.float32) for vector in vectors])
         best = np.full((len(vectors), NEAREST), np.inf, np.float32)
         after = 0
-        while rows := connection.run(
-            f"SELECT id, embedding FROM vector NOT INDEXED WHERE {_OURS} AND id > :after AND id <= :last_id"
-            f" ORDER BY id LIMIT {WALKED}",
-            {**self._key, "after": after, "last_id": index.last_id},
-        ):
+        bounds = {**self._key, "last_id": index.last_id, "count": WALKED}
+        while rows := connection.run(_SQL["indexed_vectors"], {**bounds, "after": after}):
             there = np.stack([np.frombuffer(row["embedding"], np.float32) for row in rows])
-            # Of unit length, so that the product is the cosine.
+            # Unit vectors: the product is the cosine.
             best = np.sort(np.hstack([best, 1 - asked @ there.T]), axis=1)[:, :NEAREST]
             after = rows[-1]["id"]
         return [[float(distance) for distance in distances] for distances in best]
 
 
 def _drop(connection: Connection, id: int) -> None:
-    connection.change(f"DROP TABLE IF EXISTS vector_index_{id}")
-    connection.change("DELETE FROM vector_index WHERE id = :id", {"id": id})
+    connection.change(_SQL["drop_vector_index"].format(index=_table(id)))
+    connection.change(_SQL["remove_vector_index"], {"id": id})
+
+
+def _table(id: int) -> str:
+    return f"vector_index_{id:d}"

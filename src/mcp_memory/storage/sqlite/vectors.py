@@ -1,9 +1,9 @@
-"""Finds the vectors nearest to a query in a SQLite file.
+"""Nearest-neighbour search in a SQLite file.
 
-The rows of `vector` are the truth. While they are few, each is compared. When they are many, an index
-narrows them down to some hundreds, and these are compared, with all that the index does not hold yet:
-a vector is found from the moment it is written. docs/vector-index.md has the measurements behind the
-numbers.
+The rows of `vector` are the source of truth. Few vectors are all compared. For many, an approximate index
+narrows them down to some hundred candidates, which are then compared exactly, together with the vectors
+that the index does not hold yet: a vector can be found from the moment it is written.
+docs/vector-index.md has the measurements behind the numbers.
 """
 
 import logging
@@ -17,6 +17,7 @@ import apsw
 import apsw.sqlite_extra
 
 from mcp_memory.model import Owner
+from mcp_memory.storage import queries
 from mcp_memory.storage.database import Allowed, Connection, Database
 from mcp_memory.storage.sqlite.vector_index import (
     CANDIDATES,
@@ -24,48 +25,47 @@ from mcp_memory.storage.sqlite.vector_index import (
     PROBED_ROWS,
     Index,
     IndexMaintenance,
-    disown,
-    drop_strays,
+    abandon,
+    drop_unused,
     indexes,
 )
 
 COMPARED_AT_MOST = 10_000
-"""A space, or what a filter leaves of it, is compared in full up to here, in 6 ms; probing takes 5 to 8."""
+"""Up to this many vectors in scope are all compared, in 6 ms; probing an index takes 5 to 8."""
 
 ENOUGH_CANDIDATES = 100
 ENOUGH_PER_RESULT = 3
-"""How many must have passed the filter before the best of them are taken for the nearest."""
+"""How many candidates must pass the filter before the best of them count as the nearest."""
 
 MOST_CANDIDATES = 20_000
-"""Beyond it, reading candidates here and there costs more than comparing all that pass the filter."""
+"""Beyond it, random reads of candidates cost more than comparing everything the filter lets through."""
 
 Found = list[tuple[int, float]]
 
+_SQL = queries.load("sqlite")
 _log = logging.getLogger(__name__)
 
 
-def load(connection: apsw.Connection) -> bool:
-    """Give the connection `vec1_cos_distance`, and say whether the vec1 index came with it."""
+def load_vec1(connection: apsw.Connection) -> bool:
+    """Define `vec1_cos_distance` on the connection. Returns whether the vec1 index is available too."""
     try:
         apsw.sqlite_extra.load(connection, "vec1")
     except (apsw.sqlite_extra.NotAvailable, apsw.Error, AttributeError):
-        # A source or distribution build of apsw has no vec1, some have no extension loading at all.
+        # A source or distribution build of apsw has no vec1, and some cannot load extensions at all.
         connection.create_scalar_function("vec1_cos_distance", _cosine_distance, 2, deterministic=True)
         return False
     return True
 
 
 class SqliteVectors:
-    """Keeps no state: everything is in the file, where other processes see it too."""
+    """Stateless: everything is in the file, where other processes see it too."""
 
     def put(
         self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
     ) -> None:
-        _take_out(connection, model_id, owner, [seq for seq, _, _ in rows])
-        # Replaced, not updated: the new id tells every index that it does not hold this vector yet.
+        _unindex(connection, model_id, owner, [seq for seq, _, _ in rows])
         connection.change_many(
-            "INSERT OR REPLACE INTO vector (model_id, owner, seq, space_id, embedding)"
-            " VALUES (:model_id, :owner, :seq, :space_id, :embedding)",
+            _SQL["put_vector"],
             [
                 {
                     "model_id": model_id,
@@ -79,10 +79,9 @@ class SqliteVectors:
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-        _take_out(connection, model_id, owner, seqs)
+        _unindex(connection, model_id, owner, seqs)
         connection.change_many(
-            "DELETE FROM vector WHERE model_id = :model_id AND owner = :owner AND seq = :seq",
-            [{"model_id": model_id, "owner": owner, "seq": seq} for seq in seqs],
+            _SQL["remove_vectors"], [{"model_id": model_id, "owner": owner, "seq": seq} for seq in seqs]
         )
 
     def nearest(
@@ -106,15 +105,15 @@ class SqliteVectors:
         index = indexes(connection, model_id, owner).get("ready")
         return search.compare() if index is None else search.through(index)
 
-    def tend(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
-        yield from drop_strays(database)
+    def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
+        yield from drop_unused(database)
         for owner in get_args(Owner):
             yield from IndexMaintenance(database, model_id, owner).steps()
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One query, in one transaction."""
+    """One query in one transaction."""
 
     connection: Connection
     owner: Owner
@@ -123,37 +122,31 @@ class _Search:
     limit: int
 
     def compare(self, after_id: int = 0) -> Found:
-        """The nearest of all that the filter lets through, exactly."""
-        return self._nearest_of(f"vector v CROSS JOIN {self.owner} o ON o.seq = v.seq", after_id)
-
-    def compare_few(self) -> Found:
-        """The same, for a filter that lets few of many through: only their vectors are read."""
-        return self._nearest_of(f"{self.owner} o CROSS JOIN vector v ON v.seq = o.seq")
+        """The exact nearest among all rows that pass the filter."""
+        return self._run("nearest", vector_after=after_id)
 
     def through(self, index: Index) -> Found:
-        """The nearest with the help of an index, where that is worth it."""
+        """The nearest with the help of an index, where that pays."""
         if self._space_is_small():
             return self.compare()
         try:
             probed = self._probe(index)
         except FAULTS as error:
-            _log.warning("the vector index %d cannot be read, every vector is compared: %s", index.id, error)
+            _log.warning("the vector index %d cannot be read, comparing every vector: %s", index.id, error)
             return self.compare()
         if probed is None:
-            return self.compare_few()
+            return self._run("nearest_of_few")
         found = probed + self.compare(after_id=index.last_id)
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: self.limit]
 
     def _space_is_small(self) -> bool:
         [row] = self.connection.run(
-            "SELECT count(*) AS count FROM"
-            f" (SELECT 1 FROM vector v WHERE {_IN_SPACE} LIMIT {COMPARED_AT_MOST + 1})",
-            self.params,
+            _SQL["count_vectors_in_space"], {**self.params, "most": COMPARED_AT_MOST + 1}
         )
         return bool(row["count"] <= COMPARED_AT_MOST)
 
     def _probe(self, index: Index) -> Found | None:
-        """Enough candidates that the filter lets through; None when it lets too few through for that."""
+        """Candidates that pass the filter; None when it lets too few through."""
         enough = max(ENOUGH_CANDIDATES, self.limit * ENOUGH_PER_RESULT)
         count = max(CANDIDATES, 2 * enough)
         found = self._candidates(index, count, PROBED_ROWS)
@@ -166,52 +159,34 @@ class _Search:
         return found if len(found) >= self.limit else None
 
     def _candidates(self, index: Index, count: int, rows: float) -> Found:
-        return self._run(
-            f"{index.table}(:vector_query, :vector_profile) near"
-            f" CROSS JOIN vector v ON v.id = near.rowid CROSS JOIN {self.owner} o ON o.seq = v.seq"
-            f" WHERE near.space_id = :vector_space AND {self.condition}",
-            vector_profile=index.profile(count, rows),
-        )
+        profile = index.profile(count, rows)
+        return self._run("nearest_candidates", index=index.table, vector_profile=profile)
 
-    def _nearest_of(self, joined: str, after_id: int = 0) -> Found:
-        # CROSS JOIN keeps the order as written: the planner cannot know what a filter lets through.
-        return self._run(
-            f"{joined} WHERE {_IN_SPACE} AND v.id > :vector_after AND {self.condition}"
-            " ORDER BY similarity DESC, v.seq LIMIT :vector_limit",
-            vector_after=after_id,
-        )
-
-    def _run(self, source: str, **params: Any) -> Found:
-        rows = self.connection.run(
-            f"SELECT v.seq, 1 - vec1_cos_distance(v.embedding, :vector_query) AS similarity FROM {source}",
-            {**self.params, **params},
-        )
+    def _run(self, query: str, index: str = "", **params: Any) -> Found:
+        sql = _SQL[query].format(owner=self.owner, allowed=self.condition, index=index)
+        rows = self.connection.run(sql, {**self.params, **params})
         return [(row["seq"], row["similarity"]) for row in rows]
 
 
-_IN_SPACE = "v.model_id = :vector_model AND v.owner = :vector_owner AND v.space_id = :vector_space"
+def _unindex(connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
+    """Remove the present vectors of these rows from the indexes.
 
-
-def _take_out(connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-    """Take the present vectors of these out of the indexes.
-
-    Where vec1 is missing they stay in; a search passes over them, for their rows are gone.
+    Where vec1 is missing they stay; a search skips them, because their rows are deleted.
     """
     for index in indexes(connection, model_id, owner).values():
         if index.state == "unfit":
             continue
+        key = {"model_id": model_id, "owner": owner, "last_id": index.last_id}
         try:
             connection.change_many(
-                f"DELETE FROM {index.table} WHERE rowid = (SELECT id FROM vector WHERE model_id = :model_id"
-                " AND owner = :owner AND seq = :seq AND id <= :last_id)",
-                [{"model_id": model_id, "owner": owner, "seq": n, "last_id": index.last_id} for n in seqs],
+                _SQL["unindex_vector"].format(index=index.table), [{**key, "seq": seq} for seq in seqs]
             )
         except FAULTS as error:
-            disown(connection, index, error)
+            abandon(connection, index, error)
 
 
 def _finite(blob: bytes) -> bytes:
-    # One that is not would make vec1 refuse its whole batch, time and again.
+    # vec1 would refuse the whole batch that holds a non-finite vector, again and again.
     if not math.isfinite(sum(array("f", blob))):
         raise ValueError("a vector must hold finite numbers")
     return blob

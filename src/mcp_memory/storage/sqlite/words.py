@@ -1,8 +1,7 @@
-"""Full text on SQLite: FTS5 over words that were cut before they came here.
+"""Full text on SQLite: FTS5 over words that were tokenized before they came here.
 
-Each space has an index of its own. How rare a word is, which is what a match is worth, then follows from
-the space alone: a name that stands in every memory of a project tells little there, however rare it is in
-the rest of the file. A space's index begins to exist with its first row.
+Each space has an index of its own, created with its first row. Inverse document frequency then follows
+from the space alone: a name in every memory of a project says little there, however rare it is elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,14 +9,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from mcp_memory.model import Owner
-from mcp_memory.storage import term_selection
+from mcp_memory.storage import queries, term_selection
 from mcp_memory.storage.database import Allowed, Connection, Database, WordRow
 
 EXTRA_WEIGHT = 0.5
-"""What a match in tags, type or context counts beside one in the content."""
+"""Weight of a match in tags, type or context, relative to one in the content."""
 
 REACH = 4
-"""How many of the best matches are held against the filter, per result that is wanted."""
+"""How many of the best matches are checked against the filter, per requested result."""
+
+_SQL = queries.load("sqlite")
 
 
 class SqliteWords:
@@ -26,12 +27,9 @@ class SqliteWords:
     ) -> None:
         for space_id in dict.fromkeys(row.space_id for row in rows):
             index = index_of(owner, space_id)
-            connection.change(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS {index}"
-                " USING fts5 (body, extra, content = '', contentless_delete = 1, tokenize = 'ascii')"
-            )
+            connection.change(_SQL["create_word_index"].format(index=index))
             connection.change_many(
-                f"INSERT OR REPLACE INTO {index} (rowid, body, extra) VALUES (:seq, :body, :extra)",
+                _SQL["put_words"].format(index=index),
                 [
                     {"seq": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)}
                     for row in rows
@@ -41,7 +39,8 @@ class SqliteWords:
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
         if _exists(connection, index := index_of(owner, space_id)):
-            connection.change_many(f"DELETE FROM {index} WHERE rowid = :seq", [{"seq": seq} for seq in seqs])
+            remove = _SQL["remove_words"].format(index=index)
+            connection.change_many(remove, [{"seq": seq} for seq in seqs])
 
     def matching(
         self,
@@ -55,71 +54,46 @@ class SqliteWords:
         index = index_of(owner, space_id)
         if not terms or not _exists(connection, index):
             return []
-        matches = _Matches(index, terms, _looked_for(connection, index, terms))
+        matches = _Matches(index, terms, _required_terms(connection, index, terms))
+        slots = {"scored": matches.scored, "owner": owner, "allowed": allowed.condition}
         params = {**matches.params, **allowed.params, "limit": limit, "reach": REACH * limit}
-        best = connection.run(_best(matches, owner, allowed), params)
+        best = connection.run(_SQL["matching"].format(**slots), params)
         passing = [row for row in best if row["passes"]]
         if len(passing) < limit and len(best) == REACH * limit:
-            passing = connection.run(_all(matches, owner, allowed), params)
+            passing = connection.run(_SQL["matching_all"].format(**slots), params)
         return [(row["seq"], row["score"]) for row in passing[:limit]]
 
-    def loading(self, database: Database) -> AbstractContextManager[None]:
+    def bulk_load(self, database: Database) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def tend(self, database: Database) -> Iterator[str]:
-        """Nothing to learn: FTS5 counts the rows that hold a word without reading them."""
+    def maintain(self, database: Database) -> Iterator[str]:
+        """Nothing to do: FTS5 counts the rows with a term without reading them."""
         yield from ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """The rows that hold any of the words looked for, by what all terms are worth in them."""
+    """Rows with any of the required terms, scored by all terms."""
 
     index: str
     terms: Sequence[str]
-    looked_for: Sequence[str]
+    required: Sequence[str]
 
     @property
     def scored(self) -> str:
-        # bm25 is negative in FTS5, the better the lower.
-        found = (
-            f"SELECT rowid AS seq, -bm25({self.index}, 1, {EXTRA_WEIGHT}) AS score FROM {self.index}"
-            f" WHERE {self.index} MATCH "
-        )
-        if not self._others:
-            return f"{found} :any"
-        # FTS5 has no word that may be there and need not. So once without the others, and once with at
-        # least one of them: a row that is found both ways is worth more the second time.
-        both = f"{found} :any UNION ALL {found} :any_with_others"
-        return f"SELECT seq, max(score) AS score FROM ({both}) GROUP BY seq"
+        query = "score_words_and_others" if self._others else "score_words"
+        return _SQL[query].format(index=self.index, extra_weight=EXTRA_WEIGHT)
 
     @property
     def params(self) -> dict[str, str]:
-        any = _any(self.looked_for)
+        any = _any(self.required)
         return {"any": any} | (
             {"any_with_others": f"({any}) AND ({_any(self._others)})"} if self._others else {}
         )
 
     @property
     def _others(self) -> list[str]:
-        return [term for term in self.terms if term not in self.looked_for]
-
-
-def _best(matches: _Matches, owner: Owner, allowed: Allowed) -> str:
-    """The best matches, and which of them the filter lets through: most filters let most through, and
-    looking up every row that holds a common word costs more than ranking it."""
-    return (
-        f"WITH best AS MATERIALIZED ({matches.scored} ORDER BY score DESC, seq LIMIT :reach)"
-        f" SELECT b.seq, b.score, CASE WHEN {allowed.condition} THEN 1 ELSE 0 END AS passes"
-        f" FROM best b CROSS JOIN {owner} o WHERE o.seq = b.seq ORDER BY b.score DESC, b.seq"
-    )
-
-
-def _all(matches: _Matches, owner: Owner, allowed: Allowed) -> str:
-    return (
-        f"SELECT s.seq, s.score FROM ({matches.scored}) s JOIN {owner} o ON o.seq = s.seq"
-        f" WHERE {allowed.condition} ORDER BY s.score DESC, s.seq LIMIT :limit"
-    )
+        return [term for term in self.terms if term not in self.required]
 
 
 def index_of(owner: Owner, space_id: int) -> str:
@@ -127,17 +101,18 @@ def index_of(owner: Owner, space_id: int) -> str:
 
 
 def _exists(connection: Connection, index: str) -> bool:
-    return bool(connection.run("SELECT 1 FROM pragma_table_info(:index) LIMIT 1", {"index": index}))
+    return bool(connection.run(_SQL["word_index_exists"], {"index": index}))
 
 
-def _looked_for(connection: Connection, index: str, terms: Sequence[str]) -> list[str]:
-    if not connection.run(f"SELECT 1 FROM {index}_docsize LIMIT 1 OFFSET {term_selection.LARGE - 1}"):
+def _required_terms(connection: Connection, index: str, terms: Sequence[str]) -> list[str]:
+    is_large = _SQL["word_index_has_row"].format(index=index)
+    if not connection.run(is_large, {"offset": term_selection.LARGE - 1}):
         return list(terms)
     return term_selection.chosen(_row_counts(connection, index, terms))
 
 
 def _row_counts(connection: Connection, index: str, terms: Sequence[str]) -> dict[str, int]:
-    """How many rows hold each term; counted no further than it takes to tell the rarest."""
+    """Rows that hold each term, counted only as far as needed to find the rarest."""
     most = term_selection.MOST_ROWS
     while True:
         counts = {term: _row_count(connection, index, term, most + 1) for term in terms}
@@ -147,13 +122,11 @@ def _row_counts(connection: Connection, index: str, terms: Sequence[str]) -> dic
 
 
 def _row_count(connection: Connection, index: str, term: str, most: int) -> int:
-    [row] = connection.run(
-        f"SELECT count(*) AS count FROM (SELECT 1 FROM {index} WHERE {index} MATCH :match LIMIT :most)",
-        {"match": _any([term]), "most": most},
-    )
+    count = _SQL["count_matches"].format(index=index)
+    [row] = connection.run(count, {"match": _any([term]), "most": most})
     return int(row["count"])
 
 
 def _any(terms: Sequence[str]) -> str:
-    """Quoted, so that no word can be read as an operator."""
+    """Quoted, so that no term is read as an operator."""
     return " OR ".join(f'"{term}"' for term in terms)

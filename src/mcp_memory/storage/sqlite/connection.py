@@ -1,0 +1,92 @@
+"""One transaction on an apsw connection, and how values are stored."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from types import NoneType
+from typing import Any
+
+import apsw
+
+from mcp_memory.storage.database import Params, Row, insert_sql
+
+APPLICATION_ID = 0x6D656D31
+""""mem1" in the file header: other programs' databases are refused."""
+
+_NO_PARAMS: Params = {}
+_STORED_AS_IS = (str, int, float, bytes, NoneType)
+
+
+class SqliteConnection:
+    def __init__(self, raw: apsw.Connection) -> None:
+        self.raw = raw
+
+    def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
+        cursor = self.raw.execute(sql, _bound(params))
+        first = next(cursor, None)
+        if first is None:
+            return []
+        read = _row_reader(cursor.get_description())
+        return [read(first), *map(read, cursor)]
+
+    def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
+        before = self.raw.total_changes()
+        self.raw.execute(sql, _bound(params))
+        return self.raw.total_changes() - before
+
+    def change_many(self, sql: str, rows: Sequence[Params]) -> None:
+        self.raw.executemany(sql, map(_bound, rows))
+
+    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+        self.change_many(insert_sql(table, columns), rows)
+
+    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+        numbering = f"{insert_sql(table, columns)} RETURNING seq"
+        return [seq for (seq,) in self.raw.executemany(numbering, map(_bound, rows))]
+
+
+def _bound(params: Params) -> dict[str, Any]:
+    return {name: _stored(value) for name, value in params.items()}
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, _STORED_AS_IS):
+        return value
+    if isinstance(value, datetime):
+        # Fixed width, so that text order is time order.
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(maxsize=1000)
+def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[tuple[Any, ...]], Row]:
+    """Converts rows with these columns, by their declared types."""
+    names = tuple(name for name, _ in description)
+    converters = tuple(
+        (index, name, _CONVERTERS[declared])
+        for index, (name, declared) in enumerate(description)
+        if declared in _CONVERTERS
+    )
+
+    def read(values: tuple[Any, ...]) -> Row:
+        row = dict(zip(names, values, strict=True))
+        for index, name, convert in converters:
+            if values[index] is not None:
+                row[name] = convert(values[index])
+        return row
+
+    return read
+
+
+def _from_json(text: str) -> Any:
+    # Fast path: most are empty.
+    if text == "{}":
+        return {}
+    return [] if text == "[]" else json.loads(text)
+
+
+_CONVERTERS: dict[str | None, Callable[[Any], Any]] = {
+    "TIMESTAMPTZ": datetime.fromisoformat,
+    "JSONB": _from_json,
+}
