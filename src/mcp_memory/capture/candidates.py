@@ -32,6 +32,18 @@ SENTENCE_RULES: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
 }
 """By rule: the type of what it finds, and its functions. The first rule that fits keeps a sentence."""
 
+EXPLANATIONS: Mapping[str, str] = {
+    "request": "somebody asked for it to be remembered, or to be done so from now on",
+    "correction": "somebody said that something was not so, and how it is",
+    "decision": "somebody said what was decided, chosen, agreed on or ruled out",
+    "todo": "somebody left it for another time",
+    "preference": "somebody said what they like or dislike, or want done always or never",
+    "fact": "somebody stated a fact about a person, a place, an account or an environment",
+    "fix": "a command failed, and passed after what is named here",
+    "commit": "a commit was made",
+}
+"""By rule: why something was kept, in a sentence for people."""
+
 CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] = {
     "fix": ("learning", fixes),
     "commit": ("event", commits),

@@ -37,6 +37,13 @@ _STATES = re.compile(
     r"|owns?|goes|comes|es|está|son|se llama|usa|usamos|pasamos|tiene|va)\b",
     I,
 )
+_REJECTED = re.compile(
+    r"\b(?:instead of|rather than|en lugar de|en vez de|no longer|(?:and |but )?not|y no|, no"
+    r"|switched from|moved from|"
+    r"pasamos de|from)\s+"
+    r"(?:the |a |an |on |in |at |per |el |la |los |las |un |una )?(?P<what>[\w./@:#-]+(?: \d[\w.]*)?)",
+    I,
+)
 _NOT_X_BUT_Y = re.compile(
     r"^not (?!(?:only|just|much|really|sure|yet|bad|now)\b)[\w. -]+, (?:we|it's|it is|but|use|the|I)\b", I
 )
@@ -84,6 +91,30 @@ def correction(sentence: Sentence) -> str | None:
         return text if _holds((denied["rest"] or denied["rest2"] or "").strip()) else None
     insisted = _INSISTS.match(text)
     return text if insisted and _CONTRAST.search(insisted["rest"]) else None
+
+
+def rejected(text: str) -> str | None:
+    """What a correction says is not so.
+
+    >>> rejected("No, use httpx instead of requests.")
+    'requests'
+    >>> rejected("The deadline is Friday, not Thursday.")
+    'Thursday'
+    """
+    found = _REJECTED.search(text)
+    return found["what"].strip(" .,;:!\"'`") if found else None
+
+
+def replaces(text: str, known: str) -> bool:
+    """Whether what is known holds just what the correction rejects.
+
+    >>> replaces("No, use httpx instead of requests.", "We use requests for HTTP.")
+    True
+    """
+    wrong = rejected(text)
+    return (
+        bool(wrong) and bool(re.search(rf"(?<!\w){re.escape(str(wrong))}(?!\w)", known, I)) and text != known
+    )
 
 
 def names_more_than_code(text: str) -> bool:

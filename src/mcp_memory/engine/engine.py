@@ -7,6 +7,7 @@ from typing import Self
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
+from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.curation import Curation
 from mcp_memory.engine.digest import Digest
@@ -55,6 +56,10 @@ class Engine:
     @cached_property
     def scheduled_maintenance(self) -> ScheduledMaintenance:
         return ScheduledMaintenance(self._context)
+
+    @cached_property
+    def captures(self) -> Captures:
+        return Captures(self._context)
 
     @cached_property
     def digest(self) -> Digest:

@@ -89,6 +89,8 @@ class Memories(Topic):
                 return memory
             if "content" in real:
                 refuse_twin(tx, memory, real["content"])
+            if memory.captured_at is not None:
+                real["captured_at"] = None
             if real.get("type") == PINNED_TYPE:
                 real["pinned_at"] = memory.pinned_at or tx.at
             changed = tx.memories.revise(memory, "updated", **real)
@@ -100,7 +102,7 @@ class Memories(Topic):
         with self._context.reading() as tx:
             memory = living(tx, id)
         if record:
-            self._context.reinforce([memory.seq])
+            self._context.note_in_passing(lambda tx: _used(tx, memory))
         return memory
 
     def fetch(self, ids: Sequence[str]) -> list[Memory]:
@@ -238,3 +240,9 @@ class Memories(Topic):
         count = tx.memories.count(filter, half_life=half_life)
         found = tx.memories.find(filter, order="oldest", limit=count, half_life=half_life)
         return [memory for memory in found if not ids or memory.id in ids]
+
+
+def _used(tx: Transaction, memory: Memory) -> None:
+    tx.memories.reinforce([memory.seq])
+    if memory.captured_at is not None:
+        tx.memories.confirm([memory.seq])

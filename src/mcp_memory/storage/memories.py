@@ -88,6 +88,13 @@ class Memories:
         row = self._scope.first("living_memory_by_hash", slots=_SLOTS, content_hash=fingerprint(content))
         return memory_of(row) if row else None
 
+    def was_forgotten(self, content: str, reason: str) -> bool:
+        """Whether a memory with the same content was forgotten for this reason."""
+        found = self._scope.first(
+            "forgotten_memory_by_hash", content_hash=fingerprint(content), reason=reason
+        )
+        return found is not None
+
     def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
         """Living memories by their content, to the letter."""
         wanted = dict.fromkeys(contents)
@@ -279,6 +286,10 @@ class Memories:
         for version in self._scope.run("version_seqs_of_memory", memory_seq=memory.seq):
             rows.delete("memory_version", version["seq"])
         rows.delete("memory", memory.seq)
+
+    def confirm(self, seqs: Iterable[int]) -> None:
+        """Those that were only captured have been used, and are ordinary from now on."""
+        self._scope.change_each("confirm_captured", seqs)
 
     def reinforce(self, seqs: Iterable[int]) -> None:
         """They have been read: count, time and confidence say so."""

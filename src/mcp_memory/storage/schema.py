@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 VOLATILE: Mapping[str, frozenset[str]] = {
-    "memory": frozenset({"accessed_at", "access_count", "confidence", "flagged_at"})
+    "memory": frozenset({"accessed_at", "access_count", "confidence", "flagged_at", "captured_at"})
 }
 """Columns that reading changes. They do not count as an edit that stands in the way of an undo."""
 

@@ -5,6 +5,12 @@ SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.id = :id
 SELECT {columns} FROM memory o
  WHERE o.space_id = :space_id AND o.content_hash = :content_hash AND o.forgotten_at IS NULL
 
+-- forgotten_memory_by_hash --
+SELECT o.seq FROM memory o
+ WHERE o.space_id = :space_id AND o.content_hash = :content_hash AND o.forgotten_at IS NOT NULL
+   AND o.forgotten_reason = :reason
+ LIMIT 1
+
 -- memories_by_seq --
 SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.seq IN ({keys})
 
@@ -27,6 +33,10 @@ UPDATE memory
    SET access_count = access_count + 1, accessed_at = :at,
        confidence = CASE WHEN confidence > 0.9 THEN 1.0 ELSE confidence + 0.1 END
  WHERE space_id = :space_id AND seq IN ({keys})
+
+-- confirm_captured --
+-- What was opened or changed is no longer on trial.
+UPDATE memory SET captured_at = NULL WHERE space_id = :space_id AND captured_at IS NOT NULL AND seq IN ({keys})
 
 -- put_memory_tag --
 INSERT INTO memory_tag (space_id, tag, memory_seq) VALUES (:space_id, :tag, :memory_seq)

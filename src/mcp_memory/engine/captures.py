@@ -1,0 +1,285 @@
+"""Captured memories: taken in from conversations, kept on trial, accepted or dropped by people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp_memory.capture import MOST_PER_SESSION, Candidate
+from mcp_memory.capture.candidates import EXPLANATIONS
+from mcp_memory.capture.corrections import replaces
+from mcp_memory.capture.scope import about_a_person
+from mcp_memory.engine.context import Context, Topic, at_most
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.engine.memories import Memories, MemoryPage
+from mcp_memory.engine.memory_changes import living, supersede
+from mcp_memory.engine.quiet_search import look
+from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.events import MemoryDeleted, MemoryForgotten, MemoryUpdated
+from mcp_memory.model import Filter, Memory
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.sessions import Session
+from mcp_memory.text.fingerprint import fingerprint
+from mcp_memory.text.preview import shortened
+
+CONFIDENCE = 0.3
+"""What a captured memory starts with: after eight days without use it may be archived."""
+
+ACCEPTED_CONFIDENCE = 0.8
+"""The least that an accepted one has."""
+
+DROPPED = "not worth keeping"
+"""Why a captured memory was forgotten; what was dropped once is not captured again."""
+
+PAUSED = "capture_paused"
+
+LEAST_COSINE = 0.45
+"""How close a memory must be to a correction to be what it corrects."""
+
+MOST_DECIDED = 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """What one look at a transcript found."""
+
+    session: str
+    client: str
+    project: str
+    candidates: tuple[Candidate, ...]
+    cursor: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakenIn:
+    """What became of it, as ids of memories."""
+
+    created: tuple[str, ...] = ()
+    recurred: tuple[str, ...] = ()
+    """They were known."""
+    accepted: tuple[str, ...] = ()
+    """Known only as captured ones of another session, and ordinary from now on."""
+    superseded: tuple[str, ...] = ()
+    left_out: int = 0
+    """Beyond the most that one session may leave behind."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """Captured memories that were accepted or dropped, and the change that takes it back."""
+
+    ids: tuple[str, ...]
+    act: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why a memory was captured."""
+
+    memory: Memory
+    rule: str
+    explanation: str
+    client: str
+    session: str
+    turn: str
+    said_at: str | None
+
+
+class Captures(Topic):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._memories = Memories(context)
+
+    def take_in(self, heard: Heard) -> TakenIn:
+        """Keep the candidates on trial. What the session brought before is not taken in again."""
+        if self.is_paused():
+            return TakenIn()
+        known = self._kept(heard)
+        fresh = {mark: one for one in heard.candidates if (mark := fingerprint(one.text)) not in known}
+        room = max(0, MOST_PER_SESSION - len(known))
+        outcome = [self._take(heard, one) for one in list(fresh.values())[:room]]
+        self._note(heard, [*known, *list(fresh)[:room]])
+        return TakenIn(
+            created=_ids(outcome, "created"),
+            recurred=_ids(outcome, "recurred"),
+            accepted=_ids(outcome, "accepted"),
+            superseded=tuple(id for one in outcome for id in one.superseded),
+            left_out=max(0, len(fresh) - room),
+        )
+
+    def find(self, *, session: str | None = None, limit: int = 50, offset: int = 0) -> MemoryPage:
+        """Memories on trial, the newest first."""
+        return self._memories.find(Filter(captured=True, channel=session), limit=limit, offset=offset)
+
+    def accept(self, ids: Sequence[str] = (), *, session: str | None = None, every: bool = False) -> Decided:
+        """Make captured memories ordinary ones: by id, all of a session, or every one."""
+        with self._context.writing() as tx:
+            chosen = self._chosen(tx, ids, session, every)
+            for memory in chosen:
+                accept(tx, memory)
+            return Decided(ids=tuple(memory.id for memory in chosen), act=tx.act if chosen else None)
+
+    def drop(self, ids: Sequence[str] = (), *, session: str | None = None, every: bool = False) -> Decided:
+        """Forget captured memories, chosen in the same way. They are not captured again."""
+        with self._context.writing() as tx:
+            chosen = self._chosen(tx, ids, session, every)
+            for memory in chosen:
+                tx.memories.change(memory, forgotten_at=tx.at, forgotten_reason=DROPPED)
+                tx.journal.record(MemoryForgotten(memory.id, DROPPED, shortened(memory.content)))
+                tx.journal.record(MemoryDeleted(memory.id))
+            return Decided(ids=tuple(memory.id for memory in chosen), act=tx.act if chosen else None)
+
+    def purge(self, *, session: str | None = None) -> tuple[str, ...]:
+        """Remove what is on trial, of one session or all, for good; nothing brings it back."""
+        with self._context.writing() as tx:
+            chosen = self._chosen(tx, (), session, every=session is None)
+            for memory in chosen:
+                tx.purging.erase(tx.purging.find(memory.id))
+            return tuple(memory.id for memory in chosen)
+
+    def why(self, id: str) -> Reason:
+        """Which rule captured a memory, and from where."""
+        with self._context.reading() as tx:
+            memory = tx.memories.get(id)
+        told = memory.metadata.get("capture")
+        if not isinstance(told, Mapping):
+            raise NotFound(f"memory {id} was not captured: somebody stored it")
+        rule = str(told.get("rule", ""))
+        return Reason(
+            memory=memory,
+            rule=rule,
+            explanation=EXPLANATIONS.get(rule, "a rule of an earlier release"),
+            client=str(told.get("client", "")),
+            session=str(told.get("session", "")),
+            turn=str(told.get("turn", "")),
+            said_at=told.get("said_at"),
+        )
+
+    def pause(self) -> None:
+        """Capture nothing and inject nothing in this space until `resume`."""
+        with self._context.noting() as tx:
+            tx.settings.put(PAUSED, True)
+
+    def resume(self) -> None:
+        with self._context.noting() as tx:
+            tx.settings.put(PAUSED, False)
+
+    def is_paused(self) -> bool:
+        with self._context.reading() as tx:
+            return bool(tx.settings.get(PAUSED, False))
+
+    def cursor(self, session: str) -> int:
+        """How far the transcript of a session was read."""
+        with self._context.reading() as tx:
+            found = tx.sessions.find(session)
+        return int(found.state.get("cursor", 0)) if found else 0
+
+    def last_calls(self) -> dict[str, Any]:
+        """By client, when a hook of it last called."""
+        with self._context.reading() as tx:
+            return dict(tx.sessions.last_seen())
+
+    def _take(self, heard: Heard, candidate: Candidate) -> _Outcome:
+        with self._context.reading() as tx:
+            if tx.memories.was_forgotten(candidate.text, DROPPED):
+                return _Outcome("dropped before", "")
+        outdated = self._outdated_by(candidate) if candidate.corrects else []
+        stored = self._memories.remember(_draft(heard, candidate))
+        memory = stored.memory
+        if outdated:
+            self._supersede(outdated, memory)
+        superseded = tuple(one.id for one in outdated)
+        if stored.outcome == "created":
+            return _Outcome("created", memory.id, superseded)
+        if memory.captured_at is not None and memory.channel != heard.session:
+            self.accept([memory.id])
+            return _Outcome("accepted", memory.id, superseded)
+        return _Outcome("recurred", memory.id, superseded)
+
+    def _outdated_by(self, candidate: Candidate) -> list[Memory]:
+        """Memories that hold what the correction rejects, and are about the same thing."""
+        answer = look(self._context, candidate.text, Filter(superseded=False), limit=10)
+        return [
+            hit.memory
+            for hit in answer.found
+            if hit.cosine >= LEAST_COSINE and replaces(candidate.text, hit.memory.content)
+        ]
+
+    def _supersede(self, outdated: Sequence[Memory], by: Memory) -> None:
+        with self._context.writing() as tx:
+            for old in outdated:
+                if old.id != by.id:
+                    supersede(tx, tx.memories.get(old.id), by.id)
+
+    def _kept(self, heard: Heard) -> list[str]:
+        with self._context.reading() as tx:
+            found = tx.sessions.find(heard.session)
+        return list(found.state.get("kept", [])) if found else []
+
+    def _note(self, heard: Heard, kept: Sequence[str]) -> None:
+        with self._context.noting() as tx:
+            found = tx.sessions.find(heard.session) or _begun(heard)
+            # Another look may have read further meanwhile.
+            both = dict.fromkeys((*found.state.get("kept", []), *kept))
+            cursor = max(heard.cursor, int(found.state.get("cursor", 0)))
+            state = {**found.state, "kept": list(both), "cursor": cursor}
+            tx.sessions.put(replace(found, client=heard.client, project=heard.project, state=state))
+
+    def _chosen(self, tx: Transaction, ids: Sequence[str], session: str | None, every: bool) -> list[Memory]:
+        at_most(len(ids), MOST_DECIDED, "ids")
+        if not ids and session is None and not every:
+            raise Invalid("nothing says which captured memories are meant: give ids, a session, or all")
+        if ids:
+            return [_on_trial(living(tx, id)) for id in dict.fromkeys(ids)]
+        wanted, half_life = Filter(captured=True, channel=session), self._context.tuning.half_life
+        return tx.memories.find(wanted, order="oldest", limit=MOST_DECIDED, half_life=half_life)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    what: str
+    id: str
+    superseded: tuple[str, ...] = ()
+
+
+def accept(tx: Transaction, memory: Memory) -> Memory:
+    """Make a memory on trial an ordinary one."""
+    confidence = max(memory.confidence, ACCEPTED_CONFIDENCE)
+    changed = tx.memories.change(memory, captured_at=None, confidence=confidence, accessed_at=tx.at)
+    tx.journal.record(MemoryUpdated(memory.id, {"captured": False}))
+    return changed
+
+
+def _on_trial(memory: Memory) -> Memory:
+    if memory.captured_at is None:
+        raise Invalid(f"memory {memory.id} is not on trial: it is an ordinary one; forget it if it is wrong")
+    return memory
+
+
+def _draft(heard: Heard, candidate: Candidate) -> NewMemory:
+    told = {
+        "rule": candidate.rule,
+        "client": heard.client,
+        "session": heard.session,
+        "turn": candidate.turn,
+        "said_at": candidate.at.isoformat() if candidate.at else None,
+    }
+    return NewMemory(
+        content=candidate.text,
+        type=candidate.type,
+        confidence=CONFIDENCE,
+        source=heard.client or None,
+        channel=heard.session,
+        metadata={"capture": told},
+        captured=True,
+        project="" if about_a_person(candidate.text) else heard.project,
+    )
+
+
+def _begun(heard: Heard) -> Session:
+    return Session(id=heard.session, client=heard.client, project=heard.project)
+
+
+def _ids(outcome: Sequence[_Outcome], what: str) -> tuple[str, ...]:
+    return tuple(one.id for one in outcome if one.what == what)

@@ -1,0 +1,93 @@
+"""A search that nobody asked for: it leaves no trace of use, and says how sure it is of each result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mcp_memory.engine.candidates import MemoryCandidates
+from mcp_memory.engine.context import Context
+from mcp_memory.engine.indexing import Meaning
+from mcp_memory.engine.memory_search import MemoryPlan, Wanted
+from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
+from mcp_memory.model import Filter, Memory
+from mcp_memory.ranking.decay import fading_factor
+from mcp_memory.ranking.fusion import best_first
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.memories import RankingFacts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A memory, and what speaks for it."""
+
+    memory: Memory
+    score: float
+    cosine: float
+    """0 where there is no model."""
+    words: float
+    """BM25, not scaled."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuietAnswer:
+    found: tuple[Found, ...]
+    terms: tuple[str, ...]
+    """The words of the query that were looked for."""
+    by_meaning: bool
+
+
+@dataclass(frozen=True)
+class QuietSearch:
+    """Words and meaning fused, faded gently; being returned is not use."""
+
+    plan: MemoryPlan
+
+    def candidates(self, tx: Transaction, question: Question) -> MemoryCandidates:
+        return self.plan.gathered(tx, question, self.plan.wanted.filter)
+
+    def fuse(self, question: Question, candidates: MemoryCandidates) -> dict[int, float]:
+        return self.plan.matched(question, candidates)
+
+    def rerank(
+        self, tx: Transaction, candidates: MemoryCandidates, matches: Mapping[int, float]
+    ) -> Ranking[MemoryCandidates, RankingFacts]:
+        facts = candidates.facts
+        scores = {
+            seq: score * fading_factor(facts[seq].effective_confidence, "gentle")
+            for seq, score in matches.items()
+        }
+        return Ranking(candidates, best_first(scores), facts)
+
+    def hydrate(
+        self, tx: Transaction, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts]
+    ) -> QuietAnswer:
+        seqs = list(ranking.scores)[: self.plan.wanted.limit]
+        found = ranking.candidates.found
+        return QuietAnswer(
+            tuple(
+                Found(
+                    memory=memory,
+                    score=min(1.0, ranking.scores[seq]),
+                    cosine=found.cosine.get(seq, 0.0),
+                    words=found.words.get(seq, 0.0),
+                )
+                for seq, memory in tx.memories.fetch(seqs).items()
+            ),
+            tuple(question.terms),
+            isinstance(question.meaning, Meaning),
+        )
+
+    def remember(
+        self, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts], answer: QuietAnswer
+    ) -> Note | None:
+        return None
+
+
+def look(context: Context, text: str, filter: Filter, *, limit: int) -> QuietAnswer:
+    """What may be meant by a text of any length, best first."""
+    query = " ".join(text.split())[: context.limits.query_length].encode("utf-8", "ignore").decode()
+    if not query.replace("\0", ""):
+        return QuietAnswer((), (), False)
+    plan = QuietSearch(MemoryPlan(context.tuning, Wanted(filter=filter, limit=limit)))
+    return search(context, ask(context, query.replace("\0", " "), "memory"), plan)
