@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +19,7 @@ from mcp_memory.storage.postgres.database import PostgresDatabase
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases, postgres_databases
+from tests.shared_servers import stop_servers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -23,6 +27,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "unit" in Path(item.path).parent.parts:
             item.add_marker(pytest.mark.unit)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Servers that tests start are found by tests alone, and none is left behind."""
+    folder = Path(tempfile.mkdtemp(prefix="mcp-memory-"))
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    yield
+    stop_servers(folder)
+    stop_servers(tmp_path_factory.getbasetemp())
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from mcp_memory.cli import main as program
-from mcp_memory.config import _ONLY_PREFIXED, PREFIX, TOOL_SETS, Config
+from mcp_memory.config import _ONLY_PREFIXED, PREFIX, TOOL_SETS, Config, scope
 from mcp_memory.server.mcp.sets import tool_sets
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -117,20 +117,47 @@ def _subcommands(group: click.Group, context: click.Context, depth: int) -> Iter
 PAGES = {"settings.md": settings, "tools.md": tools, "commands.md": commands}
 
 
-def main() -> int:
-    stale = []
+def thin_table() -> str:
+    """The settings as the thin client knows them, which does not load the program."""
+    rows = [f'    "{one.name}": ("{scope(one.name)}", {str(one.default)!r}),' for one in fields(Config)]
+    rows = [row.replace("'", '"') for row in rows]
+    prefixed = [f'        "{name}",' for name in sorted(_ONLY_PREFIXED)]
+    return "\n".join(
+        [
+            '"""Every setting: what it belongs to, and its default. Made from config.py by tools/docs.py."""',
+            "",
+            "SETTINGS = {",
+            *rows,
+            "}",
+            "",
+            "ONLY_PREFIXED = frozenset(",
+            "    {",
+            *prefixed,
+            "    }",
+            ")",
+            "",
+        ]
+    )
+
+
+def made() -> Iterator[tuple[Path, str]]:
+    """Each file with what it should say."""
     for name, lines in PAGES.items():
         heading, *rest = lines()
-        text = "\n".join([heading, "", NOTE, *rest]) + "\n"
-        page = DOCS / name
-        if "--check" in sys.argv[1:]:
-            if not page.exists() or page.read_text("utf-8") != text:
-                stale.append(name)
-        else:
-            page.parent.mkdir(exist_ok=True)
-            page.write_text(text, "utf-8")
+        yield DOCS / name, "\n".join([heading, "", NOTE, *rest]) + "\n"
+    yield DOCS.parent / "src/mcp_memory/thin/table.py", thin_table()
+
+
+def main() -> int:
+    stale = []
+    for file, text in made():
+        if "--check" not in sys.argv[1:]:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+        elif not file.exists() or file.read_text("utf-8") != text:
+            stale.append(file.name)
     if stale:
-        print(f"out of date in docs/: {', '.join(stale)}. Run `make docs`.")
+        print(f"out of date: {', '.join(stale)}. Run `make docs`.")
     return bool(stale)
 
 

@@ -6,10 +6,11 @@ the command line and the servers start from this package and must start fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# As `typing` has it, which takes longer to load than the thin client.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mcp_memory.engine import Engine
     from mcp_memory.engine.drafts import NewMemory
     from mcp_memory.errors import Conflict, Invalid, MemoryServerError, NotFound, Unavailable
@@ -52,4 +53,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_MODULES[name]), name)

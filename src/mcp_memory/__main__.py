@@ -1,5 +1,21 @@
-"""`python -m mcp_memory` is `mcp-memory`."""
+"""`mcp-memory`, also as `python -m mcp_memory`. The thin client is tried first: it loads in moments."""
 
-from mcp_memory.cli import main
+import os
+import sys
 
-main(prog_name="mcp-memory")
+from mcp_memory.thin.main import run
+
+
+def main() -> None:
+    code = run(sys.argv[1:], os.environ)
+    if code is not None:
+        sys.stdout.flush()
+        # Nothing is left to be cleaned up, and taking the interpreter apart takes time.
+        os._exit(code)
+    from mcp_memory.cli import main as whole_program
+
+    whole_program(prog_name="mcp-memory")
+
+
+if __name__ == "__main__":
+    main()

@@ -167,6 +167,20 @@ class Config:
     )
     workers: int = _setting(4, "Requests handled at the same time.", low=1, high=64)
     log_level: str = _setting("info", "Lowest level that is logged, to standard error.", choices=LOG_LEVELS)
+    shared: str = _setting(
+        "auto",
+        "One server for all of a person's assistants: `auto` where that can be, `no` for a process each, "
+        "`loopback` with a port of this machine in place of a Unix socket.",
+        choices=("auto", "no", "loopback"),
+    )
+    shared_idle: float = _setting(300.0, "Seconds without a client after which that server leaves.", low=0)
+    runtime_dir: str = _setting(
+        "",
+        "Where its socket is. Default: in the system's folder for the user's sockets, or the cache folder.",
+    )
+    http: str = _setting(
+        "no", "Whether an assistant's server on stdio serves HTTP too: `yes` or `no`.", choices=("no", "yes")
+    )
 
     @property
     def url(self) -> str:
@@ -335,7 +349,25 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
 
 
 # Names so common that other programs may use them: read only with our prefix.
-_ONLY_PREFIXED = frozenset({"tools", "space", "workers", "durability", "models_dir"})
+_ONLY_PREFIXED = frozenset(
+    {
+        "tools", "space", "workers", "durability", "models_dir", "shared", "shared_idle", "runtime_dir",
+        "http",
+    }
+)  # fmt: skip
+
+
+def scope(name: str) -> str:
+    """What a setting belongs to, where several assistants share a server.
+
+    Clients whose settings of the `process` are the same share one, each with its own of the `connection`.
+    Those of `http` matter to a client that asks for it, those of `starting` to one that looks for the server.
+    """
+    if name.startswith("api_"):
+        return "http"
+    if name in ("shared", "shared_idle", "runtime_dir", "http", "log_level", "workers"):
+        return "starting"
+    return "connection" if name in ("space", "tools") or name.startswith("max_") else "process"
 
 
 def _suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:

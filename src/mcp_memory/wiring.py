@@ -26,7 +26,7 @@ def build(config: Config, client: str = "") -> Engine:
             embedder=embedder(config),
             clock=now,
             new_id=new_id,
-            limits=_limits(config),
+            limits=limits(config),
             tuning=_tuning(config),
             caller=Caller(config.space, client),
             memory_file=memory_file(config),
@@ -118,7 +118,8 @@ def new_id() -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def _limits(config: Config) -> Limits:
+def limits(config: Config) -> Limits:
+    """How much one call of a client with these settings may bring."""
     return Limits(
         entities=config.max_entities,
         observations=config.max_observations,

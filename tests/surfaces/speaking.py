@@ -65,11 +65,16 @@ def conversation(
     hears: MessageHandlerFnT | None = None,
     **environment: str,
 ) -> Iterator[Conversation]:
-    """A server on a database in the folder, with these flags, and a client that is connected to it."""
+    """A server of its own on a database in the folder, with these flags, and a client connected to it."""
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-m", "mcp_memory", *flags],
-        env={"DATABASE_URL": f"sqlite:///{folder / 'memory.db'}", "HOME": str(folder), **environment},
+        env={
+            "DATABASE_URL": f"sqlite:///{folder / 'memory.db'}",
+            "HOME": str(folder),
+            "MCP_MEMORY_SHARED": "no",
+            **environment,
+        },
         cwd=folder,
     )
     with start_blocking_portal() as portal, (folder / "stderr").open("a") as stderr:

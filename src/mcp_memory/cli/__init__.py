@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mcp_memory import __version__
 from mcp_memory.cli.lazy import LazyGroup
 from mcp_memory.cli.session import Session
-from mcp_memory.config import LOG_LEVELS
+from mcp_memory.config import LOG_LEVELS, Config
 from mcp_memory.errors import MemoryServerError
+
+if TYPE_CHECKING:
+    from mcp_memory.server.lazy import LazyEngine
 
 # A new command is one line here: its name, and `module:attribute` of a click command or group.
 # It takes the session with `@click.pass_obj`, makes one call to `session.engine`, and prints through
@@ -54,6 +59,9 @@ COMMANDS = {
     "settings": "mcp_memory.cli.settings:settings",
     "model": "mcp_memory.cli.model:model",
     "serve": "mcp_memory.cli.serve:serve",
+    "status": "mcp_memory.cli.status:status",
+    "stop": "mcp_memory.cli.status:stop",
+    "shared-server": "mcp_memory.cli.shared_server:shared_server",
     "token": "mcp_memory.cli.token:token",
     "reembed": "mcp_memory.cli.reembed:reembed",
 }
@@ -96,6 +104,7 @@ class Program(LazyGroup):
 @click.option(
     "--config", "file", metavar="FILE", type=click.Path(path_type=Path), help="A settings file (TOML)."
 )
+@click.option("--http", is_flag=True, help="Besides standard input and output, serve HTTP too.")
 @click.option("--log-level", type=click.Choice(LOG_LEVELS), help="How much is logged, to standard error.")
 @click.version_option(__version__, prog_name="mcp-memory")
 @click.pass_context
@@ -105,6 +114,7 @@ def main(
     space: str | None,
     tools: str | None,
     file: Path | None,
+    http: bool,
     log_level: str | None,
 ) -> None:
     """One long-term memory for every AI assistant.
@@ -112,6 +122,9 @@ def main(
     Without a command, serves an assistant over MCP on standard input and output.
     """
     flags = {"database_url": database, "space": space, "tools": tools, "log_level": log_level}
+    flags |= {"http": "yes"} if http else {}
+    if isinstance(ctx.obj, Session):
+        return  # a running server does the command, with settings and a log of its own
     session = Session(flags, file)
     ctx.obj = session
     ctx.call_on_close(session.close)
@@ -126,7 +139,21 @@ def _serve(session: Session) -> None:
     from mcp_memory.server.mcp.sets import tool_sets
     from mcp_memory.server.mcp.stdio import serve
 
-    serve(tool_sets(config.tool_sets), session.build_engine, workers=config.workers, space=config.space)
+    serve(
+        tool_sets(config.tool_sets),
+        session.build_engine,
+        workers=config.workers,
+        space=config.space,
+        beside=partial(_http_beside, config),
+    )
+
+
+def _http_beside(config: Config, engine: LazyEngine) -> AbstractAsyncContextManager[object]:
+    if config.http == "no":
+        return nullcontext()
+    from mcp_memory.server.beside import http_beside
+
+    return http_beside(config, engine)
 
 
 def _log_at(level: str) -> None:

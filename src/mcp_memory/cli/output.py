@@ -100,7 +100,8 @@ def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]], ids_unde
         drawn.add_column(heading, min_width=ID_LENGTH if heading == ids_under else None)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    Console().print(drawn)
+    # What a terminal's own width is, a command that a running server does cannot see.
+    Console(width=getattr(sys.stdout, "columns", None)).print(drawn)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

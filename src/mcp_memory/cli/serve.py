@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from mcp_memory.cli.session import Session
+from mcp_memory.cli.sharing import sharing
 
 
 @click.command()
@@ -25,7 +26,8 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
         api_host=config.api_host if host is None else host,
         api_port=config.api_port if port is None else port,
     )
-    app = build_app(config, LazyEngine(lambda: session.build_engine("http")))
+    engine = LazyEngine(lambda: session.build_engine("http"))
+    app = build_app(config, engine, sharing(session, engine))
     click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)
     http = server(app, config.api_host, config.api_port, config.log_level)
     http.ends_process = True

@@ -26,6 +26,10 @@ class Session:
     def config(self) -> Config:
         return settings.load(self.flags, file=self.file)
 
+    def check(self) -> None:
+        """Raises `Invalid`, which says what is wrong with the settings."""
+        assert self.config
+
     @cached_property
     def engine(self) -> Engine:
         return self.build_engine(CLIENT)

@@ -22,6 +22,24 @@ NOTE_PATIENCE = 0.25
 _log = logging.getLogger(__name__)
 
 
+class Call:
+    """A request that changes things once, however often it is received. Its key names it."""
+
+    def __init__(self, key: str, id: str) -> None:
+        self.key = key
+        self._id = id
+        self._acts: list[str] = []
+
+    def note(self, tx: Transaction) -> None:
+        """Keep the act with the key, in the transaction that does it. `Conflict` if it was done before."""
+        acts = [*self._acts, *([] if tx.act in self._acts else [tx.act])]
+        if not self._acts:
+            tx.access.add_done(self.key, self._id, acts)
+        elif acts != self._acts:
+            tx.access.put_done(self.key, self._id, acts)
+        self._acts = acts
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     store: Store
@@ -35,6 +53,8 @@ class Context:
     """Shared with Anthropic's memory server, when asked for."""
     claim: Claim | None = None
     """The repeatable request that is being done."""
+    call: Call | None = None
+    """The request under way that may be received again, by another server."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
 
@@ -84,6 +104,8 @@ class Context:
             yield tx
             if self.claim is not None and tx.journal.has_events:
                 tx.access.carry_out(self.claim, tx.act)
+            if self.call is not None and tx.journal.has_events:
+                self.call.note(tx)
 
     def noting(self, *, patience: float | None = None) -> AbstractContextManager[Transaction]:
         """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""

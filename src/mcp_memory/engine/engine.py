@@ -1,8 +1,9 @@
 """The one object that surfaces talk to."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
@@ -12,6 +13,7 @@ from mcp_memory.engine.context import Context
 from mcp_memory.engine.curation import Curation
 from mcp_memory.engine.digest import Digest
 from mcp_memory.engine.entity_search import EntitySearch
+from mcp_memory.engine.exactly_once import ExactlyOnce
 from mcp_memory.engine.graph import KnowledgeGraph
 from mcp_memory.engine.graph_walk import GraphWalk
 from mcp_memory.engine.history import History
@@ -26,8 +28,12 @@ from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.scheduled_maintenance import ScheduledMaintenance
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.transfer import Transfer
+from mcp_memory.errors import Conflict
 from mcp_memory.model import Caller, checked_space
 from mcp_memory.storage.access import Claim
+from mcp_memory.tuning import Limits
+
+T = TypeVar("T")
 
 
 class Engine:
@@ -41,9 +47,30 @@ class Engine:
         """The same engine, in the caller's space and name."""
         return self if caller == self._context.caller else Engine(replace(self._context, caller=caller))
 
+    def limited_to(self, limits: Limits) -> "Engine":
+        """The same engine, for a caller whose calls may bring this much."""
+        return self if limits == self._context.limits else Engine(replace(self._context, limits=limits))
+
     def once(self, claim: Claim) -> "Engine":
         """The same engine for one change, which is made only as long as the claim on it holds."""
         return Engine(replace(self._context, claim=claim))
+
+    def exactly_once(self, key: str, act: Callable[["Engine"], T], *, again: bool) -> T:
+        """What `act` returns, whose changes are made once for each key.
+
+        `again`: the request may have been received before, by a server that died. If that one made the
+        changes, they are taken back and made again, because their answer is lost.
+        """
+        once = ExactlyOnce(self._context, key)
+        if again:
+            once.take_back()
+        try:
+            return act(Engine(once.context()))
+        except Conflict:
+            if not once.was_done():
+                raise
+        once.take_back()
+        return act(Engine(once.context()))
 
     @property
     def caller(self) -> Caller:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib import resources
 from typing import Any
 
@@ -41,7 +41,11 @@ class App(FastAPI):
         return document
 
 
-def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
+Beside = Callable[[Feed], AbstractAsyncContextManager[None]]
+"""What else runs in the process while the app does, with the app's feed."""
+
+
+def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nullcontext()) -> ASGIApp:
     """The whole server. The engine is built at the first request that needs it."""
     feed = Feed(engine)
     mcp = McpOverHttp(
@@ -59,7 +63,7 @@ def build_app(config: Config, engine: LazyEngine) -> ASGIApp:
         anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
         # Its chores need not wait for the first request, and a database that is away is told of in the log.
         engine.begin()
-        async with feed.running(), mcp.running():
+        async with feed.running(), mcp.running(), beside(feed):
             yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)
 

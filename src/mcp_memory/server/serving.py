@@ -6,6 +6,9 @@ import asyncio
 import os
 import socket
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -53,6 +56,14 @@ class Server(uvicorn.Server):
             connection.transport.abort()
 
 
+class Guest(Server):
+    """Runs in a process that is not its own, and leaves that one's signals alone."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
 def server(
     app: ASGIApp,
     host: str,
@@ -61,18 +72,26 @@ def server(
     *,
     protocol: type[BoundedProtocol] | None = None,
 ) -> Server:
-    return Server(
-        uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            log_level=log_level,
-            access_log=log_level == "debug",
-            server_header=False,
-            timeout_graceful_shutdown=GRACE + 1,
-            http=protocol or bounded_protocol(connection_limit()),
-            ws="none",
-        )
+    return Server(_config(app, log_level, protocol, host=host, port=port))
+
+
+def guest(app: ASGIApp, log_level: str) -> Guest:
+    """For sockets that are open already."""
+    return Guest(_config(app, log_level))
+
+
+def _config(
+    app: ASGIApp, log_level: str, protocol: type[BoundedProtocol] | None = None, **address: Any
+) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level=log_level,
+        access_log=log_level == "debug",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE + 1,
+        http=protocol or bounded_protocol(connection_limit()),
+        ws="none",
+        **address,
     )
 
 

@@ -90,6 +90,17 @@ class Access:
             at=self._scope.at,
         )  # fmt: skip
 
+    def add_done(self, key: str, call: str, acts: list[str]) -> None:
+        """Keep which acts did a request. `Conflict` if something is kept for the key."""
+        self._scope.change("add_answered", **self._done(key, call, acts))
+
+    def put_done(self, key: str, call: str, acts: list[str]) -> None:
+        self._scope.change("put_answered", **self._done(key, call, acts))
+
+    def _done(self, key: str, call: str, acts: list[str]) -> dict[str, Any]:
+        body = {"claim": call, "acts": acts}
+        return {"key": key, "request": "", "status": CARRIED_OUT, "body": body, "at": self._scope.at}
+
     def remove_answered(self, key: str) -> None:
         self._scope.change("remove_answered", key=key)
 

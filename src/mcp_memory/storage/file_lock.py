@@ -64,9 +64,9 @@ class FileLock:
             if taken and self._handle is not None:
                 _unlock(self._handle)
 
-    def take(self) -> bool:
-        """Try to take it without waiting; held until `close`. Returns whether it is held."""
-        return self._take(0)
+    def take(self, timeout: float = 0) -> bool:
+        """Try to take it, for so many seconds at most; held until `close`. Returns whether it is held."""
+        return self._take(timeout)
 
     def close(self) -> None:
         if self._handle is not None:

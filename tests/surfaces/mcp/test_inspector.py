@@ -33,6 +33,7 @@ def inspect(folder: Path, tool_set: str, *arguments: str) -> tuple[int, Any]:
         env={
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
+            "XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"],
             "MCP_CATALOG_PATH": str(folder / "catalog.json"),
             "DATABASE_URL": f"sqlite:///{folder / 'memory.db'}",
         },

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.shared_servers import stop_servers
 
 HANDSHAKES = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 ALICE = {"name": "Alice", "entityType": "person", "observations": ["likes tea"]}
@@ -18,6 +21,19 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "pipe", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+
+
+@pytest.fixture(params=["no", "auto"], ids=["one process", "shared server"], autouse=True)
+def shared(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """What a client sees is the same in both ways."""
+    monkeypatch.setenv("MCP_MEMORY_SHARED", request.param)
+    yield request.param
+    stop_servers(Path(os.environ["XDG_RUNTIME_DIR"]))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in ("MCP_MEMORY_SHARED", "XDG_RUNTIME_DIR")}
+    return {**inherited, "DATABASE_URL": f"sqlite:///{folder / 'memory.db'}", "HOME": str(folder)}
 
 
 def request(number: int, method: str, **params: Any) -> dict[str, Any]:
@@ -42,7 +58,20 @@ def run(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
         text=True,
         encoding="utf-8",
         timeout=120,
-        env={"DATABASE_URL": f"sqlite:///{folder / 'memory.db'}", "HOME": str(folder)},
+        env=environment(folder),
+        cwd=folder,
+    )
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    """A server whose input stays open."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "mcp_memory", "--tools", "graph"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(folder), "EMBEDDING_PROVIDER": "none"},
         cwd=folder,
     )
 
@@ -98,9 +127,19 @@ def test_a_text_with_half_a_surrogate_pair_is_refused_and_the_server_goes_on(tmp
     assert answers[2]["structuredContent"] == {"entities": [], "relations": []}
 
 
-def test_no_database_is_opened_before_the_first_call(tmp_path: Path) -> None:
-    talk(tmp_path, [*handshake("2025-11-25"), request(1, "tools/list"), request(2, "resources/list")])
-    assert list(tmp_path.iterdir()) == []
+def test_background_work_starts_with_the_server_and_waits_for_no_call(tmp_path: Path) -> None:
+    server = started(tmp_path)
+    assert server.stdin
+    assert server.stdout
+    try:
+        server.stdin.write(json.dumps(handshake(HANDSHAKES[-1])[0]) + "\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 0
+        while not (tmp_path / "memory.db").exists():
+            assert server.poll() is None
+    finally:
+        server.kill()
+        server.communicate()
 
 
 @pytest.mark.parametrize("tool_set", ["anthropic", "graph"])
@@ -116,17 +155,11 @@ def test_listing_tools_loads_neither_database_nor_model(tool_set: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such signals")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_while_its_input_is_open(tmp_path: Path, ending: signal.Signals) -> None:
+def test_a_signal_ends_the_server_while_its_input_is_open(
+    tmp_path: Path, ending: signal.Signals, shared: str
+) -> None:
     database = tmp_path / "memory.db"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "mcp_memory", "--tools", "graph"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={"DATABASE_URL": f"sqlite:///{database}", "HOME": str(tmp_path), "EMBEDDING_PROVIDER": "none"},
-        cwd=tmp_path,
-    )
+    server = started(tmp_path)
     assert server.stdin
     assert server.stdout
     try:
@@ -140,4 +173,5 @@ def test_a_signal_ends_the_server_while_its_input_is_open(tmp_path: Path, ending
         server.kill()
         _, said = server.communicate()
     assert "Traceback" not in said
-    assert not database.with_name("memory.db-wal").exists(), "the database was closed"
+    if shared == "no":
+        assert not database.with_name("memory.db-wal").exists(), "the database was closed"

@@ -22,6 +22,7 @@ from mcp_memory import __version__
 from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
+from mcp_memory.server.mcp.carried import Carried
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
 from mcp_memory.server.principal import principal_of
@@ -43,6 +44,8 @@ class Dispatcher:
     workers: int
     space: str
     feed: Feed
+    limiter: anyio.CapacityLimiter | None = None
+    """Shared with other servers of the process, which work on at most so many requests together."""
 
     def __post_init__(self) -> None:
         self.watchers = Watchers(self.feed, self._changed)
@@ -56,7 +59,6 @@ class Dispatcher:
         self._prompts: dict[str, Prompt] = {
             prompt.name: prompt for set in self.sets for prompt in set.prompts
         }
-        self._limiter: anyio.CapacityLimiter | None = None
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.listed() for tool, _ in self._tools.values()])
@@ -70,8 +72,9 @@ class Dispatcher:
         caller = self._caller(context)
         told = self.watchers.telling_count(caller.space)
         tell = _teller(context)
+        carried = context.request if isinstance(context.request, Carried) else None
         result = await self._in_thread(
-            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell)
+            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell, carried)
         )
         if not tool.only_reads and not result.is_error:
             # Also when it changed nothing: that is how Anthropic's server does it.
@@ -182,10 +185,21 @@ class Dispatcher:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 
     def _run(
-        self, tool: Tool, tool_set: ToolSet, caller: Caller, arguments: dict[str, Any], tell: Tell
+        self,
+        tool: Tool,
+        tool_set: ToolSet,
+        caller: Caller,
+        arguments: dict[str, Any],
+        tell: Tell,
+        carried: Carried | None = None,
     ) -> types.CallToolResult:
         try:
-            return tool.run(self.engine().acting_for(caller), arguments, tell)
+            engine = self.engine().acting_for(caller)
+            if carried is None or tool.only_reads:
+                return tool.run(engine, arguments, tell)
+            return engine.exactly_once(
+                carried.key, lambda once: tool.run(once, arguments, tell), again=carried.again
+            )
         except MemoryServerError as error:
             return tool_set.refuse(error)
         except Exception:
@@ -197,18 +211,19 @@ class Dispatcher:
     def _caller(self, context: Context) -> Caller:
         greeting = context.session.client_params
         name = client_name(greeting.client_info.name) if greeting else ""
-        if context.request is None:
+        if (request := _http_request(context)) is None:
             return Caller(space=self.space, client=name)
-        guest = principal_of(context.request).caller
+        guest = principal_of(request).caller
         return Caller(space=guest.space, client=" ".join(filter(None, (name, guest.client))))
 
     def _rights(self, context: Context) -> Rights:
-        return "write" if context.request is None else principal_of(context.request).rights
+        request = _http_request(context)
+        return "write" if request is None else principal_of(request).rights
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self.workers)
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        if self.limiter is None:
+            self.limiter = anyio.CapacityLimiter(self.workers)
+        return await anyio.to_thread.run_sync(work, limiter=self.limiter)
 
 
 def build(
@@ -218,6 +233,7 @@ def build(
     workers: int,
     space: str = DEFAULT_SPACE,
     feed: Feed | None = None,
+    limiter: anyio.CapacityLimiter | None = None,
 ) -> Server[None]:
     """A server with the tools of all sets. The engine is asked for at the first call, not before.
 
@@ -253,6 +269,11 @@ def greeting(server: Server[Any]) -> InitializationOptions:
     return server.create_initialization_options(
         NotificationOptions(resources_changed=True, tools_changed=True)
     )
+
+
+def _http_request(context: Context) -> Any:
+    """None for what came from the person's own process."""
+    return None if isinstance(context.request, Carried) else context.request
 
 
 def _teller(context: Context) -> Tell:

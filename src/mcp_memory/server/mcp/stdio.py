@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -31,9 +32,17 @@ LAST_ANSWERS = 30.0
 
 
 def serve(
-    sets: Sequence[ToolSet], build_engine: Callable[[], Engine], *, workers: int, space: str = DEFAULT_SPACE
+    sets: Sequence[ToolSet],
+    build_engine: Callable[[], Engine],
+    *,
+    workers: int,
+    space: str = DEFAULT_SPACE,
+    beside: Callable[[LazyEngine], AbstractAsyncContextManager[object]] = lambda _: nullcontext(),
 ) -> None:
-    """Returns when the other side has closed its end and all it asked for is answered."""
+    """Returns when the other side has closed its end and all it asked for is answered.
+
+    `beside`: what else runs meanwhile, in the same process with the same engine.
+    """
     # Standard output belongs to the protocol; what people should read goes to standard error.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
@@ -41,7 +50,8 @@ def serve(
     engine = LazyEngine(build_engine)
     _leave_when_told(engine)
     try:
-        anyio.run(_serve, build(sets, engine, workers=workers, space=space), sets[0].greeting)
+        server = build(sets, engine, workers=workers, space=space)
+        anyio.run(_serve, server, sets[0].greeting, engine, beside)
     finally:
         engine.close()
 
@@ -62,11 +72,20 @@ def _leave_when_told(engine: LazyEngine) -> None:
         signal.signal(ending, leave)
 
 
-async def _serve(server: Server[Any], name: str) -> None:
-    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+async def _serve(
+    server: Server[Any],
+    name: str,
+    engine: LazyEngine,
+    beside: Callable[[LazyEngine], AbstractAsyncContextManager[object]],
+) -> None:
+    async with (
+        stdio_server() as (incoming, outgoing),
+        beside(engine),
+        anyio.create_task_group() as tasks,
+    ):
         sys.stderr.write(f"{name} running on stdio\n")
         sys.stderr.flush()
-        unanswered = _Unanswered()
+        unanswered = _Unanswered(engine.begin)
         to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
         tasks.start_soon(unanswered.pass_requests, incoming, to_server, outgoing)
@@ -81,7 +100,8 @@ class _Unanswered:
     pipes requests in would not learn what became of them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_first_answer: Callable[[], object]) -> None:
+        self._on_first_answer: Callable[[], object] | None = on_first_answer
         self._ids: set[types.RequestId] = set()
         self._fewer = anyio.Event()
 
@@ -90,8 +110,8 @@ class _Unanswered:
     ) -> None:
         async with onward:
             async for message in incoming:
-                if refusal := _refusal(message):
-                    await outgoing.send(SessionMessage(refusal))
+                if refused := refusal(message):
+                    await outgoing.send(SessionMessage(refused))
                     continue
                 self._note_request(message)
                 await onward.send(message)
@@ -104,6 +124,9 @@ class _Unanswered:
         async with outgoing:
             async for message in answers:
                 await outgoing.send(message)
+                if self._on_first_answer is not None:
+                    self._on_first_answer()
+                    self._on_first_answer = None
                 if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
                     self._settle(message.message.id)
 
@@ -120,7 +143,7 @@ class _Unanswered:
         self._fewer.set()
 
 
-def _refusal(message: SessionMessage | Exception) -> types.JSONRPCError | None:
+def refusal(message: SessionMessage | Exception) -> types.JSONRPCError | None:
     """The answer to a request that the protocol library cannot read, and would leave without one.
 
     It reads no JSON that holds half of a surrogate pair, as programs send that cut an emoji in two.

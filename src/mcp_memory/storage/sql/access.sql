@@ -14,6 +14,10 @@ DELETE FROM token WHERE name = :name
 -- answered_by_key --
 SELECT request, status, body, at FROM answered WHERE space_id = :space_id AND key = :key
 
+-- add_answered --
+INSERT INTO answered (space_id, key, request, status, body, at)
+VALUES (:space_id, :key, :request, :status, :body, :at)
+
 -- put_answered --
 INSERT INTO answered (space_id, key, request, status, body, at)
 VALUES (:space_id, :key, :request, :status, :body, :at)

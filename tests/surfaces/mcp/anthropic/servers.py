@@ -169,6 +169,7 @@ class Starter:
         own = {"MEMORY_FILE_PATH": str(self.memory_file)}
         if self.server == "ours":
             own["DATABASE_URL"] = f"sqlite:///{self.folder / 'memory.db'}"
+            own["MCP_MEMORY_SHARED"] = "no"
         return own
 
     @contextmanager

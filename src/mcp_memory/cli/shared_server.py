@@ -1,0 +1,56 @@
+"""The server that assistants of one person share; the thin client starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from mcp_memory.cli.session import Session
+from mcp_memory.cli.sharing import PREDECESSOR, service_of
+
+if TYPE_CHECKING:
+    from mcp_memory.server.lazy import LazyEngine
+    from mcp_memory.server.shared.service import Service
+
+log = logging.getLogger(__name__)
+
+
+@click.command("shared-server", hidden=True)
+@click.pass_obj
+def shared_server(session: Session) -> None:
+    """Serve every assistant whose settings lead here, and leave some time after the last one."""
+    import anyio
+
+    from mcp_memory.server.lazy import LazyEngine
+    from mcp_memory.server.shared.listening import Taken
+
+    config = session.config
+    logging.getLogger("mcp_memory").setLevel(config.log_level.upper())
+    engine = LazyEngine(session.build_engine)
+    try:
+        anyio.run(_serve, service_of(session, engine, idle=config.shared_idle), engine)
+    except* Taken:
+        log.debug("another server was faster")
+    finally:
+        engine.close()
+    # A thread that still waits for something must not keep the process.
+    logging.shutdown()
+    os._exit(0)
+
+
+async def _serve(service: Service, engine: LazyEngine) -> None:
+    async with service.running(PREDECESSOR):
+        loop = asyncio.get_running_loop()
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            if sys.platform == "win32":
+                signal.signal(ending, lambda *_: loop.call_soon_threadsafe(service.host.leave))
+            else:
+                loop.add_signal_handler(ending, service.host.leave)
+        engine.begin()
+        await service.host.left()

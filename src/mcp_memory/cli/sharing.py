@@ -1,0 +1,102 @@
+"""How commands find, and are, the server that all of a person's assistants share."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from mcp_memory import config as settings
+from mcp_memory.cli.session import Session
+from mcp_memory.config import Config
+from mcp_memory.thin.asking import Refused, ask_at
+from mcp_memory.thin.place import Nobody, Place, place_of
+from mcp_memory.thin.settings import Settings, resolve
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+    from mcp_memory.server.app import Beside
+    from mcp_memory.server.events import Feed
+    from mcp_memory.server.lazy import LazyEngine
+    from mcp_memory.server.shared.service import Service
+
+log = logging.getLogger(__name__)
+
+PREDECESSOR = 10.0
+"""Seconds that another server has to make room."""
+
+
+def shared_settings(session: Session) -> tuple[Place, Settings]:
+    """Where the shared server of these settings is, and what it is told of them."""
+    session.check()
+    environ = settings.environment()
+    flags = {name: str(value) for name, value in session.flags.items()}
+    if session.file is not None:
+        flags["config"] = str(session.file)
+    found = resolve(flags, environ, os.getcwd())
+    return place_of(found, environ), found
+
+
+def service_of(
+    session: Session, engine: LazyEngine, *, idle: float | None, feed: Feed | None = None
+) -> Service:
+    from mcp_memory.cli.forwarded import run_command
+    from mcp_memory.server.shared.requests import REQUESTS
+    from mcp_memory.server.shared.service import Service
+
+    def config_of(sent: Mapping[str, str]) -> Config:
+        return settings.load({**session.flags, **sent}, file=session.file)
+
+    place, _ = shared_settings(session)
+    return Service(
+        place,
+        engine,
+        config_of=config_of,
+        engine_with=_within_limits,
+        requests={**REQUESTS, "command": run_command},
+        workers=session.config.workers,
+        idle=idle,
+        feed=feed,
+    )
+
+
+def sharing(session: Session, engine: LazyEngine) -> Beside:
+    """What `serve` runs beside its app, so that assistants on this machine use its process.
+
+    A shared server that is there makes room; its clients come over.
+    """
+
+    @asynccontextmanager
+    async def beside(feed: Feed) -> AsyncIterator[None]:
+        from mcp_memory.server.shared.listening import Taken
+
+        place, given = shared_settings(session)
+        if given["shared"] == "no" or place.why_not() is not None:
+            yield
+            return
+        with suppress(Nobody, Refused):
+            ask_at(place, given, "leave", {"because": "mcp-memory serve takes over"}, timeout=PREDECESSOR)
+        service = service_of(session, engine, idle=None, feed=feed)
+        try:
+            running = service.running(PREDECESSOR)
+            await running.__aenter__()
+        except (Taken, OSError) as error:
+            log.warning(
+                "assistants on this machine do not share this server: %s", error or "another one is there"
+            )
+            yield
+            return
+        try:
+            yield
+        finally:
+            await running.__aexit__(None, None, None)
+
+    return beside
+
+
+def _within_limits(engine: Engine, config: Config) -> Engine:
+    from mcp_memory.wiring import limits
+
+    return engine.limited_to(limits(config))

@@ -1,0 +1,98 @@
+"""Commands about the server that all of a person's assistants share."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from mcp_memory.cli.output import counted, json_option, print_json, say, table
+from mcp_memory.cli.session import Session
+from mcp_memory.cli.sharing import shared_settings
+from mcp_memory.thin.asking import ask_at
+from mcp_memory.thin.place import Nobody
+
+PATIENCE = 10.0
+"""Seconds that a server has to answer."""
+
+LAST_ANSWERS = 45.0
+"""Seconds that a server has to end, which first answers what it was asked."""
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(session: Session, as_json: bool) -> None:
+    """Show the server that all assistants share: its clients, memory, uptime and version."""
+    place, settings = shared_settings(session)
+    try:
+        found = ask_at(place, settings, "status", timeout=PATIENCE)
+    except Nobody:
+        found = None
+    if as_json:
+        print_json({"running": found is not None, "socket": place.address, **(found or {})})
+    elif found is None:
+        say(f"No shared server is running ({place.address}). An assistant starts one when it needs it.")
+    else:
+        _show(found, place.address)
+
+
+@click.command()
+@click.pass_obj
+def stop(session: Session) -> None:
+    """Let the shared server answer what it was asked, and end. An assistant that needs it starts it again."""
+    place, settings = shared_settings(session)
+    try:
+        pid = ask_at(place, settings, "status", timeout=PATIENCE)["pid"]
+        ask_at(place, settings, "leave", {"because": "mcp-memory stop"}, timeout=PATIENCE)
+    except Nobody:
+        say("No shared server is running.")
+        return
+    deadline = time.monotonic() + LAST_ANSWERS
+    while _is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    say(f"The shared server (process {pid}) {'is still finishing' if _is_alive(pid) else 'has ended'}.")
+
+
+def _show(found: dict[str, Any], address: str) -> None:
+    clients = found["clients"]
+    memory = found["memory_bytes"]
+    pending = found["pending_vectors"]
+    table(
+        ("what", "value"),
+        [
+            ("version", found["version"]),
+            ("process", found["pid"]),
+            ("running for", _duration(found["uptime"])),
+            ("memory", f"{memory / 1_000_000:,.0f} MB" if memory else "-"),
+            ("pending vectors", "-" if pending is None else f"{pending:,}"),
+            ("background work", "here" if found["leads"] else "in another process"),
+            ("HTTP", found["http"] or "off"),
+            ("socket", address),
+            ("clients", counted(len(clients), "client")),
+        ],
+    )
+    if clients:
+        click.echo()
+        rows = [
+            (one["pid"], one["folder"], one["space"], one["tools"], _duration(one["seconds"]))
+            for one in clients
+        ]
+        table(("process", "folder", "space", "tools", "connected for"), rows)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _is_alive(pid: int) -> bool:
+    import os
+
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,11 @@
+"""What travels with a request that a thin client carries."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    key: str
+    """Names the request: what it changes is changed once, however often it is received."""
+    again: bool
+    """It may have been received before, by a server that is gone."""

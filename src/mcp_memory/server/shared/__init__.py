@@ -1,0 +1,1 @@
+"""The server that all of a person's assistants share: sessions and requests over a private socket."""

@@ -1,0 +1,45 @@
+"""What a client says first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_memory.errors import Invalid
+from mcp_memory.thin import wire
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hello:
+    """Who is there, and what it wants: `session`, or the name of a request."""
+
+    want: str
+    version: str
+    settings: Mapping[str, str]
+    """Those that belong to a connection, as text."""
+    folder: str = ""
+    """Where the client works."""
+    pid: int = 0
+    session: str = ""
+    """Names the session, also when it comes back after the server was replaced."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    http: Mapping[str, str] | None = None
+    """Settings of HTTP, if this client wants it served."""
+
+    @classmethod
+    def read(cls, line: bytes) -> Hello:
+        """Raises `Invalid`."""
+        said = wire.decoded(line)
+        if said.get("protocol") != wire.PROTOCOL:
+            raise Invalid(f"this server speaks version {wire.PROTOCOL} of the protocol between its parts")
+        return cls(
+            want=str(said.get("want")),
+            version=str(said.get("version")),
+            settings=dict(said.get("settings") or {}),
+            folder=str(said.get("folder") or ""),
+            pid=int(said.get("pid") or 0),
+            session=str(said.get("session") or ""),
+            request=dict(said.get("request") or {}),
+            http=said.get("http"),
+        )

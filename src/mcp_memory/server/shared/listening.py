@@ -1,0 +1,95 @@
+"""Takes the place of a shared server: one process at a time, reached by its owner alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+from mcp_memory.storage.file_lock import FileLock
+from mcp_memory.thin import wire
+from mcp_memory.thin.place import Place, peer_uid, prepare_folder, proof, same
+
+BACKLOG = 128
+
+
+class Taken(Exception):
+    """Another server is there."""
+
+
+class Seat:
+    """A place that this process has taken: the lock, and the socket that clients come to."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._lock = FileLock(Path(place.file("lock")))
+        self._secret = secrets.token_hex(32)
+        self._inode = 0
+
+    def take(self, patience: float) -> socket.socket:
+        """Raises `Taken` when another server still holds it after these seconds, and `OSError`."""
+        prepare_folder(self._place.folder)
+        if not self._lock.take(patience):
+            raise Taken
+        try:
+            listening = self._loopback() if self._place.loopback else self._unix()
+            self._inode = os.stat(self._place.address).st_ino
+        except BaseException:
+            self._lock.close()
+            raise
+        return listening
+
+    def is_held(self) -> bool:
+        """Whether clients still find this process here."""
+        try:
+            return os.stat(self._place.address).st_ino == self._inode
+        except OSError:
+            return False
+
+    def give_up(self) -> None:
+        """From now on another server may come; who is connected stays so."""
+        if self.is_held():
+            with suppress(OSError):
+                os.unlink(self._place.address)
+        self._lock.close()
+
+    async def admits(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Whether the client is the owner of this server."""
+        if self._place.loopback:
+            return await self._proven(reader, writer)
+        connected: socket.socket = writer.get_extra_info("socket")
+        return peer_uid(connected) in (None, os.getuid())
+
+    def _unix(self) -> socket.socket:
+        address = self._place.address
+        with suppress(FileNotFoundError):
+            os.unlink(address)  # of a server that died: this process has its lock
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        mask = os.umask(0o177)
+        try:
+            listening.bind(address)
+        finally:
+            os.umask(mask)
+        listening.listen(BACKLOG)
+        return listening
+
+    def _loopback(self) -> socket.socket:
+        listening = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+        said = wire.encoded({"port": listening.getsockname()[1], "secret": self._secret})
+        draft = f"{self._place.address}.{os.getpid()}"
+        with open(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as opened:
+            opened.write(said)
+        os.replace(draft, self._place.address)
+        return listening
+
+    async def _proven(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        said = wire.decoded(await reader.readline())
+        mine = secrets.token_hex(16)
+        answer = {"proof": proof(self._secret, str(said.get("challenge", ""))), "challenge": mine}
+        writer.write(wire.encoded(answer))
+        await writer.drain()
+        said = wire.decoded(await reader.readline())
+        return same(proof(self._secret, mine), str(said.get("proof", "")))

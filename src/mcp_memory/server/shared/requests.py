@@ -1,0 +1,55 @@
+"""The requests that a shared server answers, by name. A new one is a function and a line here."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from mcp_memory import __version__
+from mcp_memory.server.shared.hello import Hello
+from mcp_memory.server.shared.service import Answer, Service
+
+
+def status(service: Service, hello: Hello) -> dict[str, Any]:
+    """How the server is, and who is connected."""
+    engine = service.engine.ready
+    now = time.monotonic()
+    return {
+        "version": __version__,
+        "pid": os.getpid(),
+        "uptime": now - service.host.started,
+        "memory_bytes": resident_bytes(),
+        "pending_vectors": engine.inventory.vectors().missing_count if engine else None,
+        "leads": bool(service.engine.background and service.engine.background.leads),
+        "http": service.http_address or None,
+        "clients": [
+            {
+                "pid": client.hello.pid,
+                "folder": client.hello.folder,
+                "tools": client.hello.settings.get("tools"),
+                "space": client.hello.settings.get("space"),
+                "seconds": now - client.since,
+            }
+            for client in service.host.clients
+        ],
+    }
+
+
+def resident_bytes() -> int | None:
+    """How much memory this process takes; None where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        pass
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    # The highest so far, in bytes on macOS.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+REQUESTS: dict[str, Answer] = {"status": status}

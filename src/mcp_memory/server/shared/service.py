@@ -1,0 +1,115 @@
+"""What the shared server offers: MCP sessions, each with settings of its own, and answers to requests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from mcp_memory.config import Config
+from mcp_memory.server.events import Feed
+from mcp_memory.server.lazy import LazyEngine
+from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.sets import tool_sets
+from mcp_memory.server.shared.hello import Hello
+from mcp_memory.server.shared.host import Host, Offer, unknown
+from mcp_memory.thin.place import Place
+
+if TYPE_CHECKING:
+    from mcp_memory.engine import Engine
+
+Answer = Callable[["Service", Hello], Any]
+"""Answers a request with what JSON can hold. May block; may raise a `MemoryServerError`."""
+
+
+class Service:
+    def __init__(
+        self,
+        place: Place,
+        engine: LazyEngine,
+        *,
+        config_of: Callable[[Mapping[str, str]], Config],
+        engine_with: Callable[[Engine, Config], Engine],
+        requests: Mapping[str, Answer],
+        workers: int,
+        idle: float | None,
+        feed: Feed | None = None,
+    ) -> None:
+        """`config_of`: all settings of a client that sent those of its connection; raises `Invalid`.
+
+        `engine_with`: the engine, within the limits of such a client. `feed`: one that runs already.
+        """
+        self.engine = engine
+        self.config_of = config_of
+        self.engine_with = engine_with
+        self.http_address = ""
+        self._requests = requests
+        self._workers = workers
+        self._own_feed = feed is None
+        self._feed = feed or Feed(engine)
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self.host = Host(place, open=self._open, answer=self._answer, idle=idle)
+
+    @asynccontextmanager
+    async def running(self, patience: float = 0.0) -> AsyncIterator[None]:
+        """Raises `Taken` when another server has the place."""
+        self._limiter = anyio.CapacityLimiter(self._workers)
+        self._ending = anyio.Event()
+        async with self._feeding(), anyio.create_task_group() as self._tasks:
+            async with self.host.running(patience):
+                yield
+            self._ending.set()
+
+    def engine_of(self, hello: Hello) -> Engine:
+        """The engine, in the client's space and within its limits."""
+        from mcp_memory.model import Caller
+
+        config = self.config_of(hello.settings)
+        return self.engine_with(self.engine().acting_for(Caller(config.space)), config)
+
+    @asynccontextmanager
+    async def _feeding(self) -> AsyncIterator[None]:
+        if not self._own_feed:
+            yield
+            return
+        async with self._feed.running():
+            yield
+
+    async def _open(self, hello: Hello) -> Offer:
+        config = self.config_of(hello.settings)
+        sets = await anyio.to_thread.run_sync(tool_sets, config.tool_sets)
+        if hello.http is not None:
+            await self._open_http(self.config_of({**hello.settings, **hello.http}))
+        server = build(
+            sets,
+            lambda: self.engine_with(self.engine(), config),
+            workers=self._workers,
+            space=config.space,
+            feed=self._feed,
+            limiter=self._limiter,
+        )
+        return Offer(server, sets[0].greeting)
+
+    def _answer(self, hello: Hello) -> Any:
+        if hello.want not in self._requests:
+            raise unknown(hello)
+        return self._requests[hello.want](self, hello)
+
+    async def _open_http(self, config: Config) -> None:
+        """Serve HTTP in this process too, until it ends. Raises `Unavailable`."""
+        if not self.http_address and self._tasks is not None:
+            self.http_address = await self._tasks.start(self._serve_http, config)
+
+    async def _serve_http(
+        self, config: Config, *, task_status: anyio.abc.TaskStatus[str] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        from mcp_memory.server.beside import http_beside
+
+        async with http_beside(config, self.engine) as address:
+            task_status.started(address)
+            await self._ending.wait()

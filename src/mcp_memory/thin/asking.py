@@ -1,0 +1,111 @@
+"""One question to the shared server, and its answer, within a time limit."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mcp_memory import __version__
+from mcp_memory.thin import wire
+from mcp_memory.thin.place import Nobody, hello, place_of, read_line
+from mcp_memory.thin.settings import Unreadable, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.settings import Settings
+
+
+LONGEST_WAIT = 60.0
+"""Seconds that another server is waited for, to say what became of a request."""
+
+START_TIME = 0.5
+"""Seconds that a server takes to start, about."""
+
+
+class Refused(Exception):
+    """The server heard the question and does not answer it; its words are the message."""
+
+    def __init__(self, message: str, code: str = "internal") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Unanswered(Nobody):
+    """A server was there, but no answer came: what was asked for may have been done, or not."""
+
+
+def ask(
+    want: str,
+    request: Mapping[str, Any] | None = None,
+    *,
+    timeout: float | None = None,
+    start: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> Any:
+    """What the shared server of this environment answers; None if there is none, or not in time.
+
+    `want` names a request that the server knows (`server/shared/requests.py`), `request` is what it takes,
+    as JSON. `timeout` is for all of it, in seconds. `start`: when no server runs, one is started, but not
+    waited for: the next question finds it. Raises `Refused` when the server answers with an error.
+    """
+    environ = os.environ if environ is None else environ
+    try:
+        settings = resolve({}, environ, os.getcwd())
+        if settings["shared"] == "no":
+            return None
+        place = place_of(settings, environ)
+        return ask_at(place, settings, want, request, timeout=timeout)
+    except Unreadable:
+        return None
+    except Nobody:
+        if start and place.why_not() is None:
+            from mcp_memory.thin.starting import start_server
+
+            start_server(place, settings)
+        return None
+
+
+def ask_at(
+    place: Place,
+    settings: Settings,
+    want: str,
+    request: Mapping[str, Any] | None = None,
+    *,
+    timeout: float | None = None,
+) -> Any:
+    """The same at a place that is known. Raises `Nobody` when no answer comes."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with place.connect(timeout) as connected:
+        try:
+            connected.sendall(wire.encoded(hello(settings, __version__, want, request=dict(request or {}))))
+            said = wire.decoded(read_line(connected, deadline))
+        except OSError as error:
+            raise Unanswered(str(error)) from error
+    if "error" in said:
+        raise Refused(str(said["error"]), str(said.get("code", "internal")))
+    return said.get("answer")
+
+
+def ask_until_answered(place: Place, settings: Settings, want: str, request: Mapping[str, Any]) -> Any:
+    """The same for a request that changes something: once, also when the server dies over it.
+
+    Raises `Nobody` only when no server has received it.
+    """
+    keyed = {**request, "key": f"{os.urandom(12).hex()}/1", "again": False}
+    deadline = time.monotonic() + LONGEST_WAIT
+    while True:
+        try:
+            return ask_at(place, settings, want, keyed)
+        except Unanswered:
+            keyed["again"] = True
+        except Nobody:
+            if not keyed["again"] or time.monotonic() > deadline:
+                raise
+            from mcp_memory.thin.starting import start_server
+
+            start_server(place, settings)
+            time.sleep(START_TIME)

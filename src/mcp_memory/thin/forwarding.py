@@ -1,0 +1,280 @@
+"""Carries an MCP session between standard input and output and the shared server, and keeps it whole.
+
+A server may die or be replaced at any moment. Then another is found or started, the handshake is repeated,
+and every request without an answer is sent again, under its number: the server does no write twice. The
+client sees a slow answer at most.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import suppress
+
+from mcp_memory.thin import wire
+from mcp_memory.thin.asking import Refused
+from mcp_memory.thin.description import CHANGED, describes, era_of
+from mcp_memory.thin.link import Ended
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from mcp_memory.thin.description import Description, Message
+    from mcp_memory.thin.link import Finder, Link
+
+LAST_ANSWERS = 30.0
+"""Seconds that requests may take which were sent before the client hung up."""
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks for a server, while nobody needs one but to hear of changes."""
+
+
+class Request:
+    """A request of the client that has no answer yet."""
+
+    def __init__(self, message: Message, line: bytes) -> None:
+        self.message = message
+        self.line = line
+        self.was_sent = False
+
+    @property
+    def id(self) -> Any:
+        return self.message["id"]
+
+    @property
+    def is_urgent(self) -> bool:
+        return bool(self.message["method"] != wire.LISTEN)
+
+
+class Forwarder:
+    """One session. `feed` it what the client says; `run` speaks with the server, in a thread of its own."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        description: Description,
+        write: Callable[[bytes], None],
+        log: Callable[[str], None],
+    ) -> None:
+        self._finder = finder
+        self._description = description
+        self._write = write
+        self._log = log
+        self._state = threading.Condition()
+        # Held while lines go to the server, so that they stay in order. Who only reads never takes it.
+        self._sending = threading.Lock()
+        self._link: Link | None = None
+        self._unanswered: dict[int, Request] = {}
+        self._number = 0
+        self._era = ""
+        self._initialize: Request | None = None
+        self._initialized: bytes | None = None
+        self._subscriptions: dict[str, bytes] = {}
+        self._told: list[Request] = []
+        """Requests that were answered from the description, and are asked again of the server that comes."""
+        self._own: dict[int, Request] = {}
+        """Requests of ours by their number, whose answers the client does not see."""
+        self._greeted = False
+
+    # What the client says.
+
+    def feed(self, line: bytes) -> None:
+        message = wire.decoded(line)
+        with self._sending:
+            if "method" in message and isinstance(message.get("id"), int | str):
+                self._take_request(Request(message, line))
+            else:
+                self._note(message, line)
+                self._pass_on(wire.unnumbered(line))
+
+    def finish(self) -> None:
+        """The client has hung up: wait until all it asked for is answered."""
+        with self._state:
+            self._state.wait_for(lambda: not self._urgent(), LAST_ANSWERS)
+
+    def _take_request(self, request: Request) -> None:
+        self._era = era_of(request.message, self._era) if describes(request.message) else self._era
+        if request.message["method"] == "initialize":
+            self._initialize = request
+        if self._link is None and self._answer_from_description(request):
+            return
+        with self._state:
+            self._number += 1
+            number = self._number
+            self._unanswered[number] = request
+            self._state.notify_all()
+        # Also what could not be sent whole may have been received.
+        request.was_sent = self._link is not None
+        self._pass_on(wire.numbered(number, request.line, again=False))
+
+    def _answer_from_description(self, request: Request) -> bool:
+        result = self._description.answer(request.message, self._era)
+        if result is None:
+            return False
+        self._told.append(request)
+        self._write(wire.encoded({"jsonrpc": "2.0", "id": request.id, "result": result}))
+        return True
+
+    def _note(self, message: Message, line: bytes) -> None:
+        """What has to be said again to another server."""
+        method = message.get("method")
+        if method == "notifications/initialized":
+            self._initialized = line
+        elif method == "notifications/cancelled":
+            self._forget((message.get("params") or {}).get("requestId"))
+
+    def _forget(self, id: Any) -> None:
+        with self._state:
+            for number in [n for n, request in self._unanswered.items() if request.id == id]:
+                del self._unanswered[number]
+            self._state.notify_all()
+
+    def _pass_on(self, line: bytes) -> None:
+        if self._link is not None:
+            with suppress(OSError):  # it is gone; what needs to be said again will be
+                self._link.send(line)
+
+    # What the server says.
+
+    def run(self) -> None:
+        """Be connected whenever that is needed, for ever. Raises `Refused` and `Ended`."""
+        link: Link | None = self._finder.find_or_start()
+        while True:
+            if link is not None:
+                self._converse(link)
+            link = self._found_again()
+
+    def _converse(self, link: Link) -> None:
+        if not self._greeted:
+            self._greeted = True
+            self._log(f"{link.greeting} running on stdio")
+        try:
+            with self._sending:
+                self._open(link)
+                self._link = link
+            for line in link.lines():
+                number, _, rest = wire.number_of(line)
+                self._hear(number, rest)
+        except OSError:
+            pass  # it is gone again; what has no answer is sent to the next
+        finally:
+            with self._sending:
+                self._link = None
+            link.close()
+
+    def _open(self, link: Link) -> None:
+        """Bring another server to where the last one was."""
+        self._own.clear()
+        if self._initialize and self._initialize not in self._unanswered.values():
+            self._send_own(link, self._initialize)
+            if self._initialized:
+                link.send(wire.unnumbered(self._initialized))
+        for told in self._told:
+            if told is not self._initialize:
+                self._send_own(link, told)
+        for line in self._subscriptions.values():
+            self._send_own(link, Request(wire.decoded(line), line))
+        with self._state:
+            unanswered = list(self._unanswered.items())
+        for number, request in unanswered:
+            again, request.was_sent = request.was_sent, True
+            link.send(wire.numbered(number, request.line, again=again))
+
+    def _send_own(self, link: Link, request: Request) -> None:
+        self._number += 1
+        self._own[self._number] = request
+        # Another id than the client's: the server may be asked that one at the same time.
+        own = {**request.message, "id": f"mcp-memory-{self._number}"}
+        link.send(wire.numbered(self._number, wire.encoded(own), again=False))
+
+    def _hear(self, number: int | None, line: bytes) -> None:
+        if number in self._own:
+            self._compare(self._own.pop(number), line)
+            return
+        self._write(line)
+        if number is None:
+            return
+        with self._state:
+            request = self._unanswered.pop(number, None)
+            self._state.notify_all()
+        if request is not None:
+            self._learn(request, line)
+
+    def _learn(self, request: Request, line: bytes) -> None:
+        method = request.message["method"]
+        if describes(request.message):
+            self._learn_description(request, line)
+        elif method in ("resources/subscribe", "resources/unsubscribe"):
+            uri = str((request.message.get("params") or {}).get("uri"))
+            if method == "resources/subscribe":
+                self._subscriptions[uri] = request.line
+            else:
+                self._subscriptions.pop(uri, None)
+
+    def _compare(self, request: Request, line: bytes) -> None:
+        """Correct what the client was told from the description, if the server says otherwise."""
+        if request not in self._told:
+            return
+        self._told.remove(request)
+        changed = CHANGED.get(request.message["method"])
+        if self._learn_description(request, line) and changed:
+            self._write(wire.encoded({"jsonrpc": "2.0", "method": changed}))
+
+    def _learn_description(self, request: Request, line: bytes) -> bool:
+        result = wire.decoded(line).get("result")
+        era = era_of(request.message, self._era)
+        return result is not None and self._description.learn(request.message, era, result)
+
+    def _found_again(self) -> Link | None:
+        """A server, started only if a request waits for it; None if there is none after a while."""
+        with self._state:
+            if not self._urgent():
+                listening = bool(self._unanswered or self._subscriptions)
+                self._state.wait_for(self._urgent, LOOK_EVERY if listening else None)
+            urgent = self._urgent()
+        return self._finder.find_or_start() if urgent else self._finder.find()
+
+    def _urgent(self) -> bool:
+        return any(request.is_urgent for request in self._unanswered.values())
+
+
+def forward(finder: Finder, description: Description, incoming: Iterable[bytes]) -> int:
+    """The exit code, once the client has hung up and has its answers."""
+    writing = threading.Lock()
+
+    def write(line: bytes) -> None:
+        with writing:
+            _write_all(line)
+
+    def log(text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    forwarder = Forwarder(finder, description, write, log)
+    threading.Thread(target=_run, args=(forwarder, log), name="server", daemon=True).start()
+    for line in incoming:
+        if line.strip():
+            forwarder.feed(line if line.endswith(b"\n") else line + b"\n")
+    forwarder.finish()
+    return 0
+
+
+def _run(forwarder: Forwarder, log: Callable[[str], None]) -> None:
+    try:
+        forwarder.run()
+    except Refused as error:
+        log(f"Error: {error}")
+        os._exit(2 if error.code == "invalid" else 1)
+    except Ended as ended:
+        os._exit(ended.code)
+
+
+def _write_all(line: bytes) -> None:
+    try:
+        while line:
+            line = line[os.write(1, line) :]
+    except OSError:
+        os._exit(0)  # nobody reads any more

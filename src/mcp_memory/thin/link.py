@@ -1,0 +1,221 @@
+"""A connection to a server that speaks MCP for one client, and how one is come by."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from mcp_memory import __version__
+from mcp_memory.thin import wire
+from mcp_memory.thin.asking import Refused, ask_at
+from mcp_memory.thin.place import Nobody, hello, read_line
+from mcp_memory.thin.settings import PREFIX
+from mcp_memory.thin.starting import own_environment, programs, start_server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+    from subprocess import Popen
+
+    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.settings import Settings
+
+GREETING = 10.0
+"""Seconds that a server has to answer the first line of a connection."""
+
+LONGEST_START = 60.0
+"""Seconds until a server that was started must be there."""
+
+LOOK_EVERY = 0.02
+"""Seconds between two looks for a server that is starting."""
+
+
+class Stillborn(Exception):
+    """A shared server was started, and ended before it was there."""
+
+
+class Ended(Exception):
+    """The server that this process had for itself has ended, and no other shall be started."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Link:
+    """A session with the shared server."""
+
+    def __init__(self, connected: socket.socket, greeting: str) -> None:
+        self._socket = connected
+        self.greeting = greeting
+        """What is running, in words for the log."""
+
+    def send(self, line: bytes) -> None:
+        self._socket.sendall(line)
+
+    def lines(self) -> Iterator[bytes]:
+        """Until the server hangs up, or is gone."""
+        try:
+            with self._socket.makefile("rb") as incoming:
+                for line in incoming:
+                    if not line.endswith(b"\n"):
+                        return  # it died in the middle of a line
+                    yield line
+        except OSError:
+            return
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Finder:
+    """Finds the server of a place, starts one where none is, and sends an older one away."""
+
+    def __init__(self, place: Place, settings: Settings, session: str) -> None:
+        self._place = place
+        self._settings = settings
+        self._session = session
+        self._private: PrivateLink | None = None
+
+    def find(self) -> Link | None:
+        """A session with the server that runs. Raises `Refused` when it does not want these settings."""
+        try:
+            connected = self._place.connect(GREETING)
+        except Nobody:
+            return None
+        try:
+            more = {"session": self._session, "http": self._http()}
+            connected.sendall(wire.encoded(hello(self._settings, __version__, "session", **more)))
+            said = wire.decoded(read_line(connected))
+        except OSError:
+            connected.close()
+            return None
+        if "error" in said:
+            connected.close()
+            raise Refused(str(said["error"]), str(said.get("code")))
+        if wire.is_newer(__version__, str(said.get("version"))):
+            connected.close()
+            self._send_away()
+            return None
+        connected.settimeout(None)
+        return Link(connected, str((said.get("answer") or {}).get("greeting", "")))
+
+    def find_or_start(self) -> Link:
+        """A session with a shared server, or with one of this process's own if none can be started.
+
+        Raises `Refused` as `find` does, and `Ended`.
+        """
+        if self._private is not None:
+            raise Ended(self._private.wait())
+        try:
+            return self._shared()
+        except Stillborn:
+            self._private = PrivateLink(self._settings)
+            return self._private
+
+    def _shared(self) -> Link:
+        deadline = time.monotonic() + LONGEST_START
+        started: Popen[bytes] | None = None
+        with _Turn(self._place.file("start")) as turn:
+            while time.monotonic() < deadline:
+                if link := self.find():
+                    return link
+                # Of all clients that miss the server, one starts it.
+                if started is None and turn.take():
+                    started = start_server(self._place, self._settings)
+                    if started is None:
+                        raise Stillborn("no program to start")
+                if started is not None and started.poll() not in (None, 0):
+                    raise Stillborn(f"it ended with {started.returncode}")
+                if started is not None and started.poll() == 0:
+                    started = None  # another server was faster, or has asked it to leave
+                time.sleep(LOOK_EVERY)
+        raise Stillborn("it did not answer in time")
+
+    def _http(self) -> dict[str, str] | None:
+        """What the server needs to know to serve HTTP too, if it shall."""
+        return self._settings.of("http") if self._settings["http"] == "yes" else None
+
+    def _send_away(self) -> None:
+        try:
+            ask_at(self._place, self._settings, "leave", {"because": "a newer version is here"}, timeout=5)
+        except (Nobody, Refused):
+            return
+
+
+class PrivateLink(Link):
+    """A session with a server of this process's own, over pipes: the way out when none can be shared."""
+
+    def __init__(self, settings: Settings) -> None:
+        import subprocess
+
+        self.greeting = ""
+        self._numbers: dict[str, int] = {}
+        environ = {**own_environment(settings), f"{PREFIX}SHARED": "no"}
+        self._process = subprocess.Popen(
+            [*programs()[0], *settings.command_line()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environ,
+            cwd=settings.folder,
+        )
+
+    def send(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        number, _, message = wire.number_of(line)
+        if number is not None:
+            self._numbers[repr(wire.decoded(message).get("id"))] = number
+        self._process.stdin.write(message)
+        self._process.stdin.flush()
+
+    def lines(self) -> Iterator[bytes]:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            message = wire.decoded(line)
+            number = None if "method" in message else self._numbers.pop(repr(message.get("id")), None)
+            yield b"%d %b" % (number, line) if number is not None else wire.unnumbered(line)
+
+    def close(self) -> None:
+        """It hears that its input has ended, and leaves."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def wait(self) -> int:
+        return self._process.wait()
+
+
+class _Turn:
+    """A lock that one client at a time holds while it starts a server."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._opened: int | None = None
+        self._held = False
+
+    def __enter__(self) -> _Turn:
+        return self
+
+    def take(self) -> bool:
+        if not self._held:
+            self._held = self._lock()
+        return self._held
+
+    def _lock(self) -> bool:
+        try:
+            import fcntl
+        except ImportError:
+            return True  # on such a system several may be started; all but one leave again
+        if self._opened is None:
+            self._opened = os.open(self._file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        if self._opened is not None:
+            os.close(self._opened)

@@ -1,0 +1,96 @@
+"""Decides how the program runs: as a thin client of the shared server, or whole, in this process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from mcp_memory.thin.place import Nobody, place_of
+from mcp_memory.thin.settings import FLAGS, Unreadable, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.settings import Settings
+
+FORWARDED = frozenset(
+    {
+        "entities", "entity-graph", "forget", "graph", "history", "link", "memories", "observations",
+        "recall", "relations", "remember", "restore", "search", "spaces", "stats", "undo", "unlink",
+    }
+)  # fmt: skip
+"""Commands that a running server answers: quick, and without a question to the person at the keyboard."""
+
+
+def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """The exit code; None if this is not for the thin client, and the whole program shall run."""
+    parsed = parse(words)
+    if parsed is None:
+        return None
+    flags, command = parsed
+    if command and command[0] not in FORWARDED:
+        return None
+    try:
+        settings = resolve(flags, environ, os.getcwd())
+    except (Unreadable, OSError):
+        return None  # the whole program says what is wrong
+    if settings["shared"] == "no":
+        return None
+    place = place_of(settings, environ)
+    return _command(place, settings, command) if command else _session(place, settings, environ)
+
+
+def parse(words: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
+    """Flags by their setting, and the command; None for what only the whole program understands."""
+    flags: dict[str, str] = {}
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        flag, equals, value = rest.pop(0).partition("=")
+        if flag == "--http" and not equals:
+            flags["http"] = "yes"
+            continue
+        if flag not in FLAGS or (not equals and not rest):
+            return None
+        flags[FLAGS[flag]] = value if equals else rest.pop(0)
+    return flags, rest
+
+
+def _session(place: Place, settings: Settings, environ: Mapping[str, str]) -> int | None:
+    # A person at a terminal is not an assistant.
+    if sys.stdin is None or sys.stdin.isatty() or place.why_not() is not None:
+        return None
+    from mcp_memory.thin.description import description_of
+    from mcp_memory.thin.forwarding import forward
+    from mcp_memory.thin.link import Finder
+
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda number, _: os._exit(128 + number))
+    finder = Finder(place, settings, os.urandom(12).hex())
+    return forward(finder, description_of(settings, environ), sys.stdin.buffer)
+
+
+def _command(place: Place, settings: Settings, command: list[str]) -> int | None:
+    """Let the running server do it; None if there is none."""
+    if "-" in command or "-h" in command or "--help" in command or "NO_COLOR" in os.environ:
+        return None
+    from mcp_memory.thin.asking import Refused, ask_until_answered
+
+    request = {"words": command, "terminal": sys.stdout.isatty(), "columns": _columns()}
+    try:
+        done = ask_until_answered(place, settings, "command", request)
+    except (Nobody, Refused):
+        return None
+    sys.stderr.write(done["errors"])
+    sys.stdout.write(done["output"])
+    sys.stdout.flush()
+    return int(done["code"])
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size().columns
+    except OSError:
+        return 80

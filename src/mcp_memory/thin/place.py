@@ -1,0 +1,182 @@
+"""Where the shared server of some settings is found: a socket that only its owner can open.
+
+A Unix socket in the runtime folder, mode 0600, and both sides look at the other's user. Where there are
+no such sockets: a port of this machine, whose number and secret are in a file of mode 0600. Each side
+proves there that it has read the file, and nobody who listens in on the port learns what it says.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import sys
+import time
+
+from mcp_memory.thin import wire
+from mcp_memory.thin.settings import cache_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mcp_memory.thin.settings import Settings
+
+LONGEST_ADDRESS = 100
+"""Bytes that the name of a Unix socket may have on every system."""
+
+
+class Nobody(Exception):
+    """No server is there, or none that may be spoken to."""
+
+
+class Place:
+    """The files of one shared server, and how to speak to it."""
+
+    def __init__(self, folder: str, name: str, *, loopback: bool = False) -> None:
+        self.folder = folder
+        self.name = name
+        self.loopback = loopback or not hasattr(socket, "AF_UNIX")
+
+    def file(self, kind: str) -> str:
+        return os.path.join(self.folder, f"{self.name}.{kind}")
+
+    @property
+    def address(self) -> str:
+        """The socket, or the file that says which port it is."""
+        return self.file("port" if self.loopback else "sock")
+
+    def why_not(self) -> str | None:
+        """What keeps a server from being here, in words; None if nothing does."""
+        if 1 in (os.getpid(), os.getppid()) and sys.platform != "win32":
+            return "this process is a container's own, and nothing outlives it"
+        try:
+            prepare_folder(self.folder)
+        except OSError as error:
+            return f"the runtime folder {self.folder} cannot be used: {error.strerror or error}"
+        if not self.loopback and len(os.fsencode(self.address)) > LONGEST_ADDRESS:
+            return f"the name of the socket would be too long: {self.address}"
+        return None
+
+    def connect(self, timeout: float | None = None) -> socket.socket:
+        """Raises `Nobody`. The time limit is for connecting and stays with the socket."""
+        try:
+            connected = self._loopback(timeout) if self.loopback else self._unix(timeout)
+        except (OSError, ValueError) as error:
+            raise Nobody(str(error)) from error
+        return connected
+
+    def _unix(self, timeout: float | None) -> socket.socket:
+        connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connected.settimeout(timeout)
+            connected.connect(self.address)
+            if peer_uid(connected) not in (None, os.getuid()):
+                raise OSError("the socket belongs to another user")
+        except BaseException:
+            connected.close()
+            raise
+        return connected
+
+    def _loopback(self, timeout: float | None) -> socket.socket:
+        port, secret = read_port(self.address)
+        connected = socket.create_connection(("127.0.0.1", port), timeout)
+        try:
+            mine = os.urandom(16).hex()
+            connected.sendall(wire.encoded({"challenge": mine}))
+            said = wire.decoded(read_line(connected))
+            if not same(proof(secret, mine), str(said.get("proof", ""))):
+                raise OSError("another program listens on the port")
+            connected.sendall(wire.encoded({"proof": proof(secret, str(said.get("challenge", "")))}))
+        except BaseException:
+            connected.close()
+            raise
+        return connected
+
+
+def place_of(settings: Settings, environ: Mapping[str, str]) -> Place:
+    folder = os.path.expanduser(settings["runtime_dir"]) or default_folder(environ)
+    return Place(folder, settings.name, loopback=settings["shared"] == "loopback")
+
+
+def default_folder(environ: Mapping[str, str]) -> str:
+    """The system's folder for a logged-in person's sockets, else one in that person's cache."""
+    runtime = environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.path.isdir(runtime):
+        return os.path.join(runtime, "mcp-memory")
+    return os.path.join(cache_folder(environ), "run")
+
+
+def prepare_folder(folder: str) -> None:
+    """Make it, for its owner alone. Raises `OSError` if that is not what it is."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if sys.platform == "win32":
+        return
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise OSError(f"{folder} is not a folder of this user")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        os.chmod(folder, 0o700)
+    if not os.access(folder, os.W_OK):
+        raise OSError(f"{folder} is read-only")
+
+
+def peer_uid(connected: socket.socket) -> int | None:
+    """The user at the other end; None where the system does not say."""
+    system: str = sys.platform
+    if system == "linux":
+        said = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        return int.from_bytes(said[4:8], sys.byteorder)
+    if system == "darwin":
+        # struct xucred: version, user, …; level SOL_LOCAL, option LOCAL_PEERCRED.
+        said = connected.getsockopt(0, 1, 76)
+        return int.from_bytes(said[4:8], sys.byteorder)
+    return None
+
+
+def read_port(file: str) -> tuple[int, str]:
+    with open(file, "rb") as opened:
+        said = wire.decoded(opened.read())
+    return int(said.get("port", 0)), str(said.get("secret", ""))
+
+
+def proof(secret: str, challenge: str) -> str:
+    """What only a reader of the port file can answer."""
+    import hashlib
+    import hmac
+
+    return hmac.new(secret.encode(), challenge.encode(), hashlib.sha256).hexdigest()
+
+
+def same(one: str, other: str) -> bool:
+    import hmac
+
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def read_line(connected: socket.socket, deadline: float | None = None) -> bytes:
+    """One line, and not a byte more. Raises `OSError`, also when the other side hangs up before its end."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        if deadline is not None:
+            connected.settimeout(max(deadline - time.monotonic(), 0.001))
+        seen = connected.recv(65536, socket.MSG_PEEK)
+        if not seen or len(line) > wire.LONGEST_LINE:
+            raise ConnectionError("the server hung up")
+        end = seen.find(b"\n") + 1
+        line += connected.recv(end or len(seen))
+    return bytes(line)
+
+
+def hello(settings: Settings, version: str, want: str, **more: Any) -> dict[str, Any]:
+    """The first line of a connection."""
+    return {
+        "protocol": wire.PROTOCOL,
+        "version": version,
+        "want": want,
+        "settings": settings.of("connection"),
+        "folder": settings.folder,
+        "pid": os.getpid(),
+        **more,
+    }

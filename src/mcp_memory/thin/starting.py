@@ -1,0 +1,72 @@
+"""Starts a shared server that nobody has to wait for, and that outlives who started it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mcp_memory.thin.settings import PREFIX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.settings import Settings
+
+COMMAND = "shared-server"
+
+
+def start_server(place: Place, settings: Settings) -> Popen[bytes] | None:
+    """A server that is on its way; None if no program could be started.
+
+    One that finds another server in its place ends by itself. What it has to say is in `<name>.log`.
+    """
+    import subprocess
+
+    detached: dict[str, object] = {"start_new_session": True}
+    if sys.platform == "win32":
+        detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    for program in programs():
+        try:
+            with open(os.open(place.file("log"), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "wb") as log:
+                return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+                    [*program, *_flags(settings), COMMAND],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    # A folder that a server works in cannot be unmounted.
+                    cwd=settings.folder if settings.is_relative else os.path.abspath(os.sep),
+                    env=own_environment(settings),
+                    **detached,
+                )
+        except OSError:
+            continue
+    return None
+
+
+def programs() -> list[list[str]]:
+    """How this program is started. What began this process may have been replaced by an update."""
+    import shutil
+
+    # -P: a module in the folder that the client works in must not be taken for one of ours.
+    found = [[sys.executable, "-P", "-m", "mcp_memory"]] if sys.executable else []
+    installed = shutil.which("mcp-memory")
+    return [*found, [installed]] if installed else found
+
+
+def own_environment(settings: Settings) -> dict[str, str]:
+    """This one's, with relative names of files made whole."""
+    environ = dict(os.environ)
+    if environ.get(f"{PREFIX}CONFIG"):
+        environ[f"{PREFIX}CONFIG"] = os.path.abspath(os.path.expanduser(environ[f"{PREFIX}CONFIG"]))
+    return environ
+
+
+def _flags(settings: Settings) -> list[str]:
+    """Flags that belong to the process; what belongs to a connection travels with it."""
+    flags = settings.flags
+    found = ["--database", flags["database_url"]] if "database_url" in flags else []
+    if "config" in flags:
+        found += ["--config", os.path.abspath(os.path.expanduser(flags["config"]))]
+    return found
