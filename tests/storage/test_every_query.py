@@ -145,13 +145,6 @@ def test_the_statements_that_write_rows_are_understood(store: Store, table: str)
         explain(connection, rows.find_sql(table))
 
 
-def test_both_engines_have_the_same_migrations_without_a_gap() -> None:
-    numbers = {engine: [script.number for script in queries.migrations(engine)] for engine in ENGINES}
-    names = {engine: [script.name for script in queries.migrations(engine)] for engine in ENGINES}
-    assert numbers["sqlite"] == numbers["postgres"] == list(range(1, len(numbers["sqlite"]) + 1))
-    assert names["sqlite"] == names["postgres"]
-
-
 @pytest.mark.parametrize("table", sorted(COLUMNS))
 def test_the_columns_we_write_are_the_columns_there_are(store: Store, table: str) -> None:
     real = columns_of(store.database, table)

@@ -37,7 +37,10 @@ def migrations(engine: str) -> tuple[Script, ...]:
         match = _MIGRATION.fullmatch(file.name)
         if match and match[3] == engine:
             scripts.append(Script(int(match[1]), match[2], file.read_text("utf-8")))
-    return tuple(sorted(scripts, key=lambda script: script.number))
+    ordered = tuple(sorted(scripts, key=lambda script: script.number))
+    if [script.number for script in ordered] != list(range(1, len(ordered) + 1)):
+        raise ValueError(f"the migrations of {engine} are not numbered 1, 2, 3, …")
+    return ordered
 
 
 _ROOT = resources.files("mcp_memory.storage")
