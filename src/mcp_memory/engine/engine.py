@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Self, TypeVar
 
+from mcp_memory.engine.about import Overseeing
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
@@ -22,6 +23,7 @@ from mcp_memory.engine.inventory import Inventory
 from mcp_memory.engine.learning import Learning
 from mcp_memory.engine.maintenance import Maintenance
 from mcp_memory.engine.memories import Memories
+from mcp_memory.engine.page_sessions import PageSessions
 from mcp_memory.engine.recall import Recall
 from mcp_memory.engine.reembedding import Reembedding
 from mcp_memory.engine.reflections import Reflections
@@ -51,6 +53,10 @@ class Engine:
         """The same engine, for a caller whose calls may bring this much."""
         return self if limits == self._context.limits else Engine(replace(self._context, limits=limits))
 
+    def unrecorded(self) -> "Engine":
+        """The same engine for somebody who only looks: reads do not count as use."""
+        return Engine(replace(self._context, recording=False))
+
     def once(self, claim: Claim) -> "Engine":
         """The same engine for one change, which is made only as long as the claim on it holds."""
         return Engine(replace(self._context, claim=claim))
@@ -75,6 +81,10 @@ class Engine:
     @property
     def caller(self) -> Caller:
         return self._context.caller
+
+    @cached_property
+    def overseeing(self) -> Overseeing:
+        return Overseeing(self._context)
 
     @cached_property
     def access(self) -> Access:
@@ -139,6 +149,10 @@ class Engine:
     @cached_property
     def history(self) -> History:
         return History(self._context)
+
+    @cached_property
+    def page_sessions(self) -> PageSessions:
+        return PageSessions(self._context)
 
     @cached_property
     def reembedding(self) -> Reembedding:

@@ -1,5 +1,6 @@
 """What happened, and how to take it back: undo, forgetting and restoring, versions, deletion, purging."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,8 @@ from mcp_memory.text.preview import shortened
 
 MOST_LISTED = 100
 MOST_EVENTS = 1000
+
+_INTERNAL = frozenset({"seq", "space_id", "content_hash", "hash"})
 
 _RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
 """What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
@@ -79,6 +82,21 @@ class Touched:
     """The names of those that may be."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowBefore:
+    """What one row was before a change; None: it was not there."""
+
+    table: str
+    row: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventWithRows:
+    event: Event
+    before: tuple[RowBefore, ...]
+    """Empty once it can no longer be undone."""
+
+
 class History(Topic):
     def recent(self, limit: int = 20, before: int | None = None) -> list[Change]:
         """Changes in this space, the newest first; `before` is the cursor of the last one seen."""
@@ -86,6 +104,14 @@ class History(Topic):
         with self._context.reading() as tx:
             acts = tx.journal.acts(limit, 2**62 if before is None else before)
         return [_change(act) for act in acts]
+
+    def details(self, act: str) -> list[EventWithRows]:
+        """What one change did, event by event, and what was there before."""
+        with self._context.reading() as tx:
+            found = tx.journal.images_of(act)
+        if not found:
+            raise NotFound(f"the journal has no change {act} in this space: list the changes to see them")
+        return [EventWithRows(event, tuple(map(_row_before, images))) for event, images in found]
 
     def events_after(self, seq: int, limit: int = MOST_EVENTS) -> list[Event]:
         """What happened since, in order."""
@@ -255,6 +281,15 @@ def _change(act: Act) -> Change:
         undone=act.undone,
         cursor=act.last_seq,
     )
+
+
+def _row_before(image: Mapping[str, Any]) -> RowBefore:
+    """Without the numbers and digests that only the storage needs."""
+    row: Mapping[str, Any] | None = image["before"]
+    if row is None:
+        return RowBefore(image["table"], None)
+    shown = {name: row[name] for name in row if name not in _INTERNAL and not name.endswith("_seq")}
+    return RowBefore(image["table"], shown)
 
 
 def _entities_named(event: Event) -> list[str]:

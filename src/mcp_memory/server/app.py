@@ -1,22 +1,19 @@
-"""One ASGI app on one port: REST, the event stream, MCP, and a page that says what is here."""
+"""One ASGI app on one port: REST, the event stream, MCP, and the page for people."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from importlib import resources
 from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI
-from starlette.requests import Request
-from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
 from mcp_memory import __version__
 from mcp_memory.config import Config
-from mcp_memory.server import api_reference, problems, rest
+from mcp_memory.server import page, problems, rest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
@@ -45,6 +42,11 @@ Beside = Callable[[Feed], AbstractAsyncContextManager[None]]
 """What else runs in the process while the app does, with the app's feed."""
 
 
+def openapi_document() -> dict[str, Any]:
+    """What the REST API offers, without a server or a database."""
+    return _app(None).openapi()
+
+
 def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nullcontext()) -> ASGIApp:
     """The whole server. The engine is built at the first request that needs it."""
     feed = Feed(engine)
@@ -67,6 +69,21 @@ def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nul
             yield {"feed": feed}
         await anyio.to_thread.run_sync(engine.close)
 
+    app = _app(lifespan)
+    app.state.engine = engine
+    app.state.feed = feed
+    app.state.api_token = config.api_token
+    app.state.requests = Requests()
+    problems.install(app)
+    app.router.routes.append(mcp.route)
+    page.install(app)
+    guarded = Guard(
+        app, policy(config), lambda: engine().access, time.monotonic, lambda: engine().page_sessions
+    )
+    return Measured(guarded, app.state.requests, time.monotonic)
+
+
+def _app(lifespan: Any) -> App:
     app = App(
         title="mcp-memory",
         version=__version__,
@@ -78,24 +95,6 @@ def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nul
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.engine = engine
-    app.state.feed = feed
-    app.state.requests = Requests()
-    problems.install(app)
     for router in rest.routers():
         app.include_router(router)
-    app.router.routes.append(mcp.route)
-    app.add_api_route("/", start_page, include_in_schema=False, response_class=HTMLResponse)
-    app.add_api_route("/docs", reference_page, include_in_schema=False, response_class=HTMLResponse)
-    guarded = Guard(app, policy(config), lambda: engine().access, time.monotonic)
-    return Measured(guarded, app.state.requests, time.monotonic)
-
-
-def start_page(request: Request) -> HTMLResponse:
-    page = resources.files("mcp_memory.server").joinpath("start.html").read_text("utf-8")
-    base = str(request.base_url).rstrip("/")
-    return HTMLResponse(page.replace("{base}", base).replace("{version}", __version__))
-
-
-def reference_page(request: Request) -> HTMLResponse:
-    return HTMLResponse(api_reference.page(request.app.openapi()))
+    return app

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, TypeVarTuple
 
 import anyio
@@ -17,9 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_memory.config import Config
 from mcp_memory.engine.access import digest
+from mcp_memory.engine.page_sessions import LoggedIn
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.model import EVERY_SPACE, Caller, Token, client_name
 from mcp_memory.server.browsers import LOOPBACK, PREFLIGHT_HEADERS, BrowserRules
+from mcp_memory.server.cookies import CLIENT_HEADER, CSRF_HEADER, proves_origin, session_secret
 from mcp_memory.server.principal import Principal
 from mcp_memory.server.problems import answered
 from mcp_memory.server.rates import Rates, SecretChecks
@@ -28,8 +30,12 @@ from mcp_memory.server.refusals import Refusal
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
-OPEN_PATHS = frozenset({"/", "/health"})
-"""What anyone may see: that there is a server, and whether it is well."""
+SESSION_PATH = "/api/session"
+OPEN_PATHS = frozenset({"/", "/health", "/docs", "/favicon.svg"})
+"""What anyone may see: that there is a server, whether it is well, and the page that asks for a login."""
+
+OPEN_FOLDER = "/assets/"
+"""The files of the page; what is remembered is not in them."""
 
 STREAMED_PATHS = frozenset({"/api/import"})
 """Bodies that are written to disk while they arrive, and so may be longer than others."""
@@ -51,7 +57,11 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
-    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    # The page needs nothing inline and nothing from elsewhere; its charts and icons are drawn in place.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
     "cross-origin-resource-policy": "same-origin",
 }
 
@@ -63,6 +73,12 @@ class Gatekeeper(Protocol):
 
     def needs_token(self) -> bool:
         """Whether callers on this machine must show one."""
+
+
+class Logins(Protocol):
+    """Knows who is logged in on the page."""
+
+    def who(self, secret: str, api_token: str) -> LoggedIn | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +140,18 @@ class Guard:
     """One ASGI layer, so that no route can be added without it."""
 
     def __init__(
-        self, app: ASGIApp, policy: Policy, gatekeeper: Callable[[], Gatekeeper], clock: Callable[[], float]
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        gatekeeper: Callable[[], Gatekeeper],
+        clock: Callable[[], float],
+        logins: Callable[[], Logins] | None = None,
     ) -> None:
-        """`clock` counts seconds, from anywhere."""
+        """`clock` counts seconds, from anywhere. Without `logins`, cookies are ignored."""
         self._app = app
         self._policy = policy
         self._gatekeeper = gatekeeper
+        self._logins = logins
         self._rates = Rates(policy.rate_limit, clock)
         self._local_rates = Rates(policy.local_rate_limit, clock)
         self._secrets = SecretChecks(clock)
@@ -182,7 +204,8 @@ class Guard:
         return rechecked
 
     def _still_valid(self, secret: str) -> bool:
-        return self._is_api_token(secret) or self._gatekeeper().token_of(secret) is not None
+        known = self._is_api_token(secret) or self._gatekeeper().token_of(secret) is not None
+        return known or self._logged_in(secret) is not None
 
     async def _in_thread(self, call: Callable[[*Arguments], Answer], *args: *Arguments) -> Answer:
         if self._threads is None:
@@ -206,37 +229,64 @@ class Guard:
         secret = _bearer(headers)
         if secret:
             return self._bearer_of(secret, asked, scope)
-        if scope["path"] in OPEN_PATHS:
-            return Principal(Caller(self._policy.space), "read")
+        cookie = session_secret(headers)
+        holder = self._logged_in(cookie)
+        if holder is not None:
+            return self._page_user(holder, cookie, asked, scope, headers)
+        if scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDER):
+            return Principal(Caller(self._policy.space), "read", via="nobody")
         if self._policy.token_needed or self._policy.api_token or self._gatekeeper().needs_token():
+            if scope["path"] == SESSION_PATH:
+                return Principal(Caller(self._policy.space), "read", via="nobody")
             raise Refusal(
                 401,
                 "Send the header `Authorization: Bearer TOKEN`; `mcp-memory token create NAME` makes one.",
                 **{"www-authenticate": "Bearer"},
             )
-        return Principal(Caller(asked or self._policy.space, client_name(headers.get("user-agent", ""))))
+        client = headers.get(CLIENT_HEADER) or headers.get("user-agent", "")
+        return Principal(Caller(asked or self._policy.space, client_name(client)))
+
+    def _logged_in(self, secret: str) -> LoggedIn | None:
+        return self._logins().who(secret, self._policy.api_token) if secret and self._logins else None
+
+    def _page_user(
+        self, holder: LoggedIn, secret: str, asked: str, scope: Scope, headers: Headers
+    ) -> Principal:
+        """The holder of a login cookie. A change must also prove that the page asks for it."""
+        # Another server on this machine is the same site to a browser, which then sends the cookie along.
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Refusal(403, "Web pages of other origins may not use this login.")
+        if scope["method"] not in SAFE_METHODS and not proves_origin(headers, secret):
+            raise Refusal(403, f"Send the header `{CSRF_HEADER}` with the `csrf_token` of {SESSION_PATH}.")
+        client = f"page ({holder.name})" if holder.name else "page"
+        who = Principal(Caller(asked, client), holder.rights, holder.spaces, secret, "page")
+        return self._admitted(who, scope)
 
     def _bearer_of(self, secret: str, asked: str, scope: Scope) -> Principal:
         address, known_as = _address(scope), digest(secret)
         self._secrets.before(address, known_as)
         if self._is_api_token(secret):
             self._secrets.right(known_as)
-            return Principal(Caller(asked or self._policy.space, "api-token"), secret=secret)
+            return Principal(Caller(asked or self._policy.space, "api-token"), secret=secret, via="token")
         token = self._gatekeeper().token_of(secret)
         if token is None:
             self._secrets.wrong(address, known_as)
             raise Refusal(401, "This token is not known here.", **{"www-authenticate": "Bearer"})
         self._secrets.right(known_as)
-        return self._holder(token, secret, asked, scope)
+        return self._admitted(
+            Principal(Caller(asked, token.name), token.rights, token.spaces, secret, "token"), scope
+        )
 
-    def _holder(self, token: Token, secret: str, asked: str, scope: Scope) -> Principal:
-        space = asked or (self._policy.space if EVERY_SPACE in token.spaces else token.spaces[0])
-        if space not in token.spaces and EVERY_SPACE not in token.spaces:
+    def _admitted(self, who: Principal, scope: Scope) -> Principal:
+        """In the space that was asked for, or the first of its own, if it may do that there."""
+        space = who.caller.space or (self._policy.space if EVERY_SPACE in who.spaces else who.spaces[0])
+        if not who.may_enter(space):
             raise Refusal(403, f"This token is not for the space {space!r}.")
         # What an MCP request does is in its body; the tools themselves check the rights there.
-        if token.rights == "read" and scope["method"] not in SAFE_METHODS and scope["path"] != MCP_PATH:
+        unsafe = scope["method"] not in SAFE_METHODS and scope["path"] not in (MCP_PATH, SESSION_PATH)
+        if who.rights == "read" and unsafe:
             raise Refusal(403, "This token may only read: ask for one that may write.")
-        return Principal(Caller(space, token.name), token.rights, token.spaces, secret)
+        return replace(who, caller=Caller(space, who.caller.client))
 
     def _is_api_token(self, secret: str) -> bool:
         return bool(self._policy.api_token) and hmac.compare_digest(

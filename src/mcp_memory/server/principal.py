@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from starlette.requests import HTTPConnection
 
@@ -16,6 +17,8 @@ class Principal:
     spaces: tuple[str, ...] = (EVERY_SPACE,)
     secret: str = ""
     """What it showed; asked about again while a long answer is sent."""
+    via: Literal["open", "token", "page", "nobody"] = "open"
+    """How it came in. `open`: no token is asked for; `page`: by a login cookie; `nobody`: not yet."""
 
     def __repr__(self) -> str:
         return f"Principal({self.caller!r}, {self.rights!r}, {self.spaces!r})"

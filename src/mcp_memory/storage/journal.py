@@ -93,6 +93,16 @@ class Journal:
     def of_act(self, act: str) -> list[Event]:
         return events_of(self._scope.run("events_of_act", act=act))
 
+    def images_of(self, act: str) -> list[tuple[Event, list[Image]]]:
+        """The events of an act in order, each with what the rows it changed were before."""
+        rows = self._scope.run("events_of_act", act=act)
+        return list(zip(events_of(rows), (row["before"] for row in rows), strict=True))
+
+    def clients(self, limit: int) -> list[tuple[str, int, datetime]]:
+        """Who changed something lately, how often, and when last; the most recent first."""
+        found = self._scope.run("active_clients", limit=limit)
+        return [(row["client"], row["change_count"], row["last_at"]) for row in found]
+
     def last_seq(self) -> int:
         [row] = self._scope.run("last_event")
         return int(row["seq"])

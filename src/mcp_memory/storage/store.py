@@ -20,6 +20,7 @@ from mcp_memory.storage.graph_walk import GraphWalk
 from mcp_memory.storage.indexes import Indexes
 from mcp_memory.storage.journal import Journal
 from mcp_memory.storage.memories import Memories
+from mcp_memory.storage.page_sessions import PageSessions
 from mcp_memory.storage.purging import Purging
 from mcp_memory.storage.reflections import Reflections
 from mcp_memory.storage.relations import Relations
@@ -89,6 +90,10 @@ class Transaction:
     @cached_property
     def access(self) -> Access:
         return Access(self.scope)
+
+    @cached_property
+    def page_sessions(self) -> PageSessions:
+        return PageSessions(self.scope)
 
     @cached_property
     def search_log(self) -> SearchLog:

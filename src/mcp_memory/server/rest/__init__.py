@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from mcp_memory.server.rest import (
+    about,
     analytics,
     changes,
     entities,
@@ -14,6 +15,7 @@ from mcp_memory.server.rest import (
     operations,
     reflections,
     relations,
+    session,
     spaces,
     transfer,
 )
@@ -32,6 +34,8 @@ def routers() -> list[APIRouter]:
         analytics.router,
         changes.router,
         spaces.router,
+        session.router,
+        about.router,
         transfer.router,
         events.router,
         operations.router,

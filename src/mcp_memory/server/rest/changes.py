@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
@@ -11,7 +11,7 @@ from pydantic import Field
 from mcp_memory.engine import history
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.shapes.changes import Change
+from mcp_memory.server.shapes.changes import Change, Event
 from mcp_memory.server.shapes.shape import Id, Shape
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], responses=ANYWHERE)
@@ -22,6 +22,20 @@ LARGEST = 2**62
 class Changes(Shape):
     items: list[Change]
     next: str | None
+
+
+class RowBefore(Shape):
+    table: str = Field(description="What kind of thing it is: `memory`, `entity`, `relation`, …")
+    row: dict[str, Any] | None = Field(description="What it was before; null: it was not there.")
+
+
+class DetailedEvent(Shape):
+    event: Event
+    before: list[RowBefore] = Field(description="Empty once the change can no longer be undone.")
+
+
+class ChangeDetails(Shape):
+    items: list[DetailedEvent]
 
 
 class Undone(Shape):
@@ -46,6 +60,12 @@ def list_changes(
     found = engine.history.recent(limit, before)
     more = f"{router.prefix}?limit={limit}&before={found[-1].cursor}" if len(found) == limit else None
     return Changes.of(items=found, next=more)
+
+
+@router.get("/{change_id:uuid}", responses=documented(404))
+def read_change(change_id: Annotated[UUID, Path()], engine: Acting) -> ChangeDetails:
+    """Read what one change did, event by event, with what was there before."""
+    return ChangeDetails.of(items=engine.history.details(str(change_id)))
 
 
 @router.post("/undo", responses=documented(404, 409))

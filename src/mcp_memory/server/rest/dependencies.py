@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import anyio.to_thread
@@ -31,13 +31,23 @@ ANYWHERE = documented(400, 401, 403, 413, 421, 422, 429, 500, 503)
 """What every route may answer when it does not do what was asked."""
 
 
-async def acting(request: Request) -> Engine:
+Recorded = Annotated[
+    Literal["yes", "no"],
+    Header(
+        alias="X-Memory-Record",
+        description="`no`: this is only a look. What is read becomes no stronger, and teaches nothing.",
+    ),
+]
+
+
+async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
     """The engine, on behalf of whoever asks."""
     lazy: LazyEngine = request.app.state.engine
     engine = lazy.ready
     if engine is None:
         engine = await anyio.to_thread.run_sync(lazy)
-    return engine.acting_for(principal_of(request).caller)
+    engine = engine.acting_for(principal_of(request).caller)
+    return engine if recorded == "yes" else engine.unrecorded()
 
 
 Acting = Annotated[Engine, Depends(acting)]

@@ -46,3 +46,10 @@ UPDATE event SET payload = :payload, before = :before WHERE space_id = :space_id
 
 -- remove_events --
 DELETE FROM event WHERE space_id = :space_id AND at < :before
+
+-- active_clients --
+-- Of the newest changes only: what somebody did long ago does not make them active.
+SELECT x.client, count(DISTINCT x.act) AS change_count, max(x.at) AS last_at
+  FROM (SELECT o.client, o.act, o.at FROM event o
+         WHERE o.space_id = :space_id ORDER BY o.seq DESC LIMIT 10000) x
+ GROUP BY x.client ORDER BY max(x.at) DESC LIMIT :limit

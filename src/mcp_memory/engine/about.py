@@ -1,0 +1,41 @@
+"""What a person wants to know about the memory as a whole: where it lives, how it fades, who uses it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mcp_memory.engine.context import Topic
+
+MOST_CLIENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveClient:
+    """Somebody who changed something, as the journal names them."""
+
+    name: str
+    change_count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class About:
+    database: str
+    size_bytes: int
+    half_life_days: float
+    prune_threshold: float
+    clients: tuple[ActiveClient, ...]
+    """The most recent first."""
+
+
+class Overseeing(Topic):
+    def about(self) -> About:
+        database, tuning = self._context.store.database, self._context.tuning
+        with self._context.reading() as tx:
+            clients = tuple(ActiveClient(*one) for one in tx.journal.clients(MOST_CLIENTS))
+        return About(
+            database=database.name,
+            size_bytes=database.size(),
+            half_life_days=tuning.half_life / timedelta(days=1),
+            prune_threshold=tuning.prune_threshold,
+            clients=clients,
+        )

@@ -1,0 +1,79 @@
+"""Logging in on the page: with a token, or with a one-time code that a local command handed over."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from mcp_memory.engine.access import digest
+from mcp_memory.engine.context import Topic
+from mcp_memory.errors import Forbidden
+from mcp_memory.model import EVERY_SPACE, Rights
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.page_sessions import Kind, PageSession
+
+CODE_LIFETIME = timedelta(minutes=2)
+SESSION_LIFETIME = timedelta(hours=12)
+OWNER = ""
+"""The credential of somebody who can open the database without any token."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn:
+    """Who uses the page, and what they may do."""
+
+    name: str
+    """The name of the token; empty for the owner of the database."""
+    spaces: tuple[str, ...] = (EVERY_SPACE,)
+    rights: Rights = "write"
+
+
+class PageSessions(Topic):
+    def invite(self) -> str:
+        """A code that logs in once, soon. For callers that have the database itself."""
+        return self._begin("code", OWNER, CODE_LIFETIME)
+
+    def redeem(self, code: str) -> str:
+        """The secret of a new session for a code, which is used up."""
+        with self._context.writing() as tx:
+            found = tx.page_sessions.find("code", digest(code))
+            if found is None or not tx.page_sessions.remove(found.digest):
+                raise Forbidden("this login code was used or has expired: run `mcp-memory open` again")
+            return self._add(tx, "session", found.credential, SESSION_LIFETIME)
+
+    def log_in(self, token: str, api_token: str) -> str:
+        """The secret of a new session for a token. `api_token`: the one of the settings, if any."""
+        with self._context.reading() as tx:
+            if _holder(tx, digest(token), api_token) is None:
+                raise Forbidden("this token is not known here: `mcp-memory token create NAME` makes one")
+        return self._begin("session", digest(token), SESSION_LIFETIME)
+
+    def who(self, secret: str, api_token: str) -> LoggedIn | None:
+        """Whose session it is; None once it has expired, or the token it was opened with is revoked."""
+        with self._context.reading(urgent=True) as tx:
+            found = tx.page_sessions.find("session", digest(secret))
+            return _holder(tx, found.credential, api_token) if found else None
+
+    def log_out(self, secret: str) -> None:
+        with self._context.writing() as tx:
+            tx.page_sessions.remove(digest(secret))
+
+    def _begin(self, kind: Kind, credential: str, lifetime: timedelta) -> str:
+        with self._context.writing() as tx:
+            return self._add(tx, kind, credential, lifetime)
+
+    def _add(self, tx: Transaction, kind: Kind, credential: str, lifetime: timedelta) -> str:
+        secret = secrets.token_urlsafe(32)
+        tx.page_sessions.sweep()
+        tx.page_sessions.add(kind, PageSession(digest(secret), credential, tx.at + lifetime))
+        return secret
+
+
+def _holder(tx: Transaction, credential: str, api_token: str) -> LoggedIn | None:
+    if credential == OWNER:
+        return LoggedIn("")
+    if api_token and secrets.compare_digest(credential, digest(api_token)):
+        return LoggedIn("api-token")
+    found = tx.access.token(credential)
+    if found is None or not found[1].valid_at(tx.at):
+        return None
+    return LoggedIn(found[1].name, found[1].spaces, found[1].rights)

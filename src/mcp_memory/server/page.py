@@ -1,0 +1,70 @@
+"""Serves the page: files that were built and compressed ahead of time."""
+
+from __future__ import annotations
+
+import mimetypes
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from mcp_memory import __version__
+from mcp_memory.server.problems import problem
+
+FOREVER = "public, max-age=31536000, immutable"
+"""For files whose name changes with their content."""
+
+PLAIN_CSP = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+"""For the page that says how to build the real one: no script, and its style stands in it."""
+
+
+def install(app: FastAPI, folder: Traversable | None = None) -> None:
+    """Add the routes of the page. `folder`: where its files are, if elsewhere than in this package."""
+    files = folder or resources.files("mcp_memory.server").joinpath("page")
+
+    def home(request: Request) -> Response:
+        return _document(request, files, "index.html")
+
+    def api_reference(request: Request) -> Response:
+        return _document(request, files, "docs.html")
+
+    def asset(request: Request, name: str) -> Response:
+        found = _file(request, files.joinpath("assets"), name, FOREVER)
+        return found or problem(request, 404, "not_found", "There is no such file.")
+
+    def icon(request: Request) -> Response:
+        return _file(request, files, "favicon.svg", "max-age=86400") or Response(status_code=204)
+
+    for path, serve in (("/", home), ("/docs", api_reference), ("/assets/{name}", asset)):
+        app.add_api_route(path, serve, include_in_schema=False, response_model=None)
+    app.add_api_route("/favicon.svg", icon, include_in_schema=False, response_model=None)
+
+
+def _document(request: Request, files: Traversable, name: str) -> Response:
+    return _file(request, files, name, "no-cache") or _not_built(request)
+
+
+def _file(request: Request, folder: Traversable, name: str, caching: str) -> Response | None:
+    if "/" in name or "\\" in name or name.startswith("."):
+        return None
+    plain, packed = folder.joinpath(name), folder.joinpath(name + ".gz")
+    if not plain.is_file():
+        return None
+    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    headers = {"cache-control": caching, "vary": "accept-encoding"}
+    if packed.is_file() and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(
+            packed.read_bytes(), headers={**headers, "content-encoding": "gzip"}, media_type=media_type
+        )
+    return Response(plain.read_bytes(), headers=headers, media_type=media_type)
+
+
+def _not_built(request: Request) -> HTMLResponse:
+    text = resources.files("mcp_memory.server").joinpath("start.html").read_text("utf-8")
+    base = str(request.base_url).rstrip("/")
+    return HTMLResponse(
+        text.replace("{base}", base).replace("{version}", __version__),
+        headers={"content-security-policy": PLAIN_CSP, "cache-control": "no-cache"},
+    )

@@ -1,0 +1,35 @@
+"""What the page tells about the memory as a whole."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
+from mcp_memory.server.shapes.shape import Shape
+
+router = APIRouter(prefix="/api/about", tags=["operations"], responses=ANYWHERE)
+
+
+class ActiveClient(Shape):
+    """Somebody who changed something lately, as the journal names them."""
+
+    name: str
+    change_count: int
+    last_at: datetime
+
+
+class About(Shape):
+    database: str
+    size_bytes: int = Field(description="Of the whole database, on disk.")
+    half_life_days: float = Field(description="Days until the confidence of an unused memory halves.")
+    prune_threshold: float = Field(description="A memory below this effective confidence has faded.")
+    clients: list[ActiveClient] = Field(description="In this space, the most recent first.")
+
+
+@router.get("")
+def read_about(engine: Acting) -> About:
+    """Say how large the memory is, how it fades, and who changed it lately."""
+    return About.of(engine.overseeing.about())
