@@ -81,7 +81,7 @@ class Archive:
 
     def add(self, table: str, record: Mapping[str, Any], **numbers: Any) -> int:
         """Keep a row as it was elsewhere, under a number of its own."""
-        own = restored({name: record[name] for name in _OWN_COLUMNS[table]}) or {}
+        own = restored({name: record.get(name) for name in _OWN_COLUMNS[table]}) or {}
         return self._scope.rows.insert(table, {**own, **numbers})
 
     def change(self, table: str, seq: int, **changes: Any) -> None:

@@ -1,0 +1,117 @@
+"""A file or folder to be imported, read as far as detecting its format needs."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mcp_memory.errors import Invalid
+
+HEAD = 65_536
+LARGEST = 512 * 1024 * 1024
+"""Bytes of one JSON document: it has to be held in memory whole."""
+
+
+class Sample:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.is_folder = path.is_dir()
+            if not path.exists():
+                raise Invalid(f"there is no file or folder {path}")
+            if not (path.is_file() or self.is_folder or path.is_fifo()):
+                raise Invalid(f"{path} is neither a file nor a folder")
+        except OSError as error:
+            raise Invalid(f"{path} cannot be read: {error.strerror}") from error
+
+    @cached_property
+    def head(self) -> bytes:
+        if self.is_folder or not self.path.is_file():
+            return b""
+        with _readable(self.path), self.path.open("rb") as file:
+            return file.read(HEAD)
+
+    @cached_property
+    def changed_at(self) -> datetime:
+        return datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+
+    @cached_property
+    def is_zip(self) -> bool:
+        return self.head.startswith(b"PK\x03\x04")
+
+    @cached_property
+    def first_line(self) -> bytes:
+        return self.head.partition(b"\n")[0]
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """Whether the file is lines of JSON, as we and Anthropic's memory server write them."""
+        try:
+            value = json.loads(self.first_line)
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(value, dict) and ("record" in value or value.get("type") in ("entity", "relation"))
+
+    def documents(self, *names: str) -> Iterator[Any]:
+        """JSON documents of these names in the folder or archive; of a single file, its own."""
+        if self.is_folder:
+            found = sorted(file for name in names for file in self.path.rglob(name))
+            yield from (_parsed(file.read_bytes(), file.name) for file in found if _small(file))
+        elif self.is_zip:
+            yield from self._zipped(names)
+        elif self.path.is_file() and self.head.lstrip()[:1] in (b"[", b"{") and _small(self.path):
+            yield self.document
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as JSON; None if it is something else."""
+        try:
+            return json.loads(self.path.read_bytes())
+        except (ValueError, RecursionError, OSError):
+            return None
+
+    def names(self) -> set[str]:
+        """Names of the files in the folder or archive."""
+        if self.is_folder:
+            return {file.name for file in self.path.rglob("*") if file.is_file()}
+        if self.is_zip:
+            with _readable(self.path), zipfile.ZipFile(self.path) as archive:
+                return {Path(name).name for name in archive.namelist()}
+        return {self.path.name}
+
+    def _zipped(self, names: tuple[str, ...]) -> Iterator[Any]:
+        with _readable(self.path), zipfile.ZipFile(self.path) as archive:
+            for entry in archive.infolist():
+                if not any(Path(entry.filename).match(name) for name in names):
+                    continue
+                if entry.file_size > LARGEST:
+                    raise Invalid(f"{entry.filename} in {self.path.name} is larger than {LARGEST:,} bytes")
+                yield _parsed(archive.read(entry), entry.filename)
+
+
+def _small(file: Path) -> bool:
+    if file.stat().st_size > LARGEST:
+        raise Invalid(f"{file} is larger than {LARGEST:,} bytes, the most that can be read as one document")
+    return True
+
+
+def _parsed(content: bytes, name: str) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"{name} is not JSON: {error}") from error
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turns a file that cannot be read into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}") from error
+    except zipfile.BadZipFile as error:
+        raise Invalid(f"{path} is a damaged zip file: {error}") from error
