@@ -61,11 +61,6 @@ def test_lines_of_json_and_unknown_files_have_no_importer_of_their_own(tmp_path:
     assert detect(tmp_path / "file") is None
 
 
-def test_something_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="there is no file or folder"):
-        detect(tmp_path / "nothing")
-
-
 def test_mem0_keeps_times_categories_and_owner_and_leaves_out_empty_ones() -> None:
     seat, walnuts = read(DATA / "mem0.json")
     assert (seat["content"], seat["tags"], seat["source"]) == ("Prefers window seats", ["travel"], "mem0")

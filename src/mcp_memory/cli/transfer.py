@@ -4,42 +4,58 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, get_args
 
 import click
 
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.transfer import Format, Imported
+from mcp_memory.engine.import_preview import Preview
+from mcp_memory.engine.import_source import FORMATS
+from mcp_memory.engine.transfer import Format, Imported, LeftOut
 from mcp_memory.errors import Conflict, Invalid
+from mcp_memory.text.preview import shortened
 
-FORMATS = click.Choice(("anthropic", "full"))
+NOUNS = {"memory": "memories", "entity": "entities"}
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--format", "format", type=FORMATS, help="What the file is; otherwise its first line tells.")
+@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--format", "format", type=click.Choice(FORMATS), help="What it is, if that is not detected.")
+@click.option("--preview", is_flag=True, help="Only show what would be imported.")
 @json_option
 @click.pass_obj
-def import_(session: Session, file: Path, format: Format | None, as_json: bool) -> None:
-    """Add what FILE says (- for standard input): the JSONL of Anthropic's memory server, or a full export.
+@click.pass_context
+def import_(
+    ctx: click.Context, session: Session, path: Path, format: str | None, preview: bool, as_json: bool
+) -> None:
+    """Add the memories in PATH (- for standard input) to yours. What it is, is detected:
 
-    What is known already is not doubled, so an import that broke off can simply be run again.
+    \b
+    - an export of mcp-memory, or the JSONL of Anthropic's memory server
+    - a data export of ChatGPT or Claude (zip, folder or JSON): the memories in it
+    - JSON of mem0
+    - a folder of Markdown notes, such as an Obsidian vault
+
+    Known memories are not duplicated, so an interrupted import can be run again. The exit code is 1 if
+    nothing could be used. `mcp-memory undo` takes an import back.
     """
-    source = sys.stdin.buffer if str(file) == "-" else file.expanduser()
+    source = sys.stdin.buffer if str(path) == "-" else path.expanduser()
+    if preview:
+        found = session.engine.transfer.preview(source, format)
+        print_json(found) if as_json else _show_preview(found, path)
+        ctx.exit(0 if found.total else 1)
     size = source.stat().st_size if isinstance(source, Path) and source.is_file() else 0
     with Bar("bytes") as bar:
         done = session.engine.transfer.import_from(
             source, format, progress=lambda bytes_done: bar.file("importing", bytes_done, size)
         )
-    if as_json:
-        print_json(done)
-    else:
-        _tell(done)
+    print_json(done) if as_json else _show_import(done)
+    ctx.exit(1 if done.is_empty else 0)
 
 
 @click.command()
@@ -47,18 +63,18 @@ def import_(session: Session, file: Path, format: Format | None, as_json: bool) 
 @click.option(
     "--format",
     "format",
-    type=FORMATS,
-    default="anthropic",
+    type=click.Choice(get_args(Format)),
+    default="full",
     show_default=True,
-    help="`anthropic`: the graph, as Anthropic's memory server writes it. `full`: everything.",
+    help="`full`: everything. `anthropic`: the graph, as Anthropic's memory server writes it.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_obj
 def export(session: Session, file: Path, format: Format, force: bool) -> None:
-    """Write the memories of a space to FILE, or to standard output.
+    """Write everything in the space to FILE, or to standard output.
 
-    A `full` export holds everything, also versions, history and what is forgotten, and is what to keep as
-    a backup or to take to another database: `mcp-memory import` reads it back.
+    A full export is a backup: it also holds versions, history and forgotten memories, and `mcp-memory
+    import` reads it into this or another database.
     """
     transfer = session.engine.transfer
     lines = transfer.export_full() if format == "full" else transfer.export_anthropic()
@@ -69,6 +85,16 @@ def export(session: Session, file: Path, format: Format, force: bool) -> None:
             count += bool(line)
     if str(file) != "-":
         note(f"Wrote {counted(count, 'line')} to {file}.")
+    if format == "anthropic":
+        _note_left_out(transfer.left_out_by_anthropic())
+
+
+def _note_left_out(left_out: LeftOut) -> None:
+    if left_out.memories or left_out.reflections:
+        note(
+            f"Left out: {counted(left_out.memories, 'memory', 'memories')} about no entity or superseded, "
+            f"{counted(left_out.reflections, 'reflection')}. `--format full` holds everything."
+        )
 
 
 @contextmanager
@@ -93,12 +119,37 @@ def _output(file: Path, force: bool) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
 
 
-def _tell(done: Imported) -> None:
-    entities = counted(done.entities_imported, "entity", "entities")
-    say(f"Imported {entities} and {counted(done.relations_imported, 'relation')}.")
-    if done.records:
-        say("New: " + ", ".join(f"{count:,} {kind}" for kind, count in done.records.items()) + ".")
+def _show_preview(found: Preview, path: Path) -> None:
+    if not found.total:
+        note(f"Nothing in {path} can be imported. It was read as {found.title}; see --format.")
+        return
+    say(f"{path} looks like {found.title}: {_amounts(found.total)}.")
+    if found.known:
+        say(f"Known already: {_amounts(found.known)}.")
+    for text in found.examples:
+        say(f"  • {shortened(text)}")
+    for problem in found.problems:
+        note(problem)
+    note("Nothing was changed. Import it without --preview.")
+
+
+def _show_import(done: Imported) -> None:
+    if done.is_empty:
+        note("Nothing could be imported.")
+    elif done.records:
+        say(f"Imported {_amounts(done.records)}.")
+    else:
+        say("Nothing new.")
+    if done.known:
+        say(f"Known already: {_amounts(done.known)}.")
     for problem in done.problems:
         note(problem)
     if done.errors or done.skipped:
         note(f"{counted(done.errors, 'line')} could not be read, {done.skipped:,} skipped.")
+
+
+def _amounts(counts: Mapping[str, int]) -> str:
+    """The kinds that people know, in the order in which they matter to them."""
+    named = [kind for kind in ("memory", "entity", "relation", "reflection") if counts.get(kind)]
+    kinds = named or list(counts)
+    return ", ".join(counted(counts[kind], kind, NOUNS.get(kind, "")) for kind in kinds)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -36,6 +36,13 @@ def is_archive(first_line: bytes) -> bool:
     return isinstance(value, dict) and value.get("record") == "space" and value.get("program") == PROGRAM
 
 
+def parsed_records(lines: Iterable[bytes]) -> Iterator[Record]:
+    """The records of an archive, without taking them in."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _parsed(number, line)
+
+
 def _line(value: Record) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -47,6 +54,8 @@ class Arrival:
     space: str
     counts: Counter[str] = field(default_factory=Counter)
     """How many records of each kind are new here."""
+    totals: Counter[str] = field(default_factory=Counter)
+    """How many records of each kind there were."""
     skipped: int = 0
     _memories: dict[str, int] = field(default_factory=dict)
     _entities: dict[str, int] = field(default_factory=dict)
@@ -69,6 +78,7 @@ class Arrival:
             if taker is None:
                 self.skipped += len(records)
                 continue
+            self.totals[kind] += len(records)
             try:
                 taker(tx, [record for _, record in records])
             except (KeyError, TypeError, ValueError, AttributeError, Conflict) as error:

@@ -1,17 +1,19 @@
 """Brings memories in from files, and takes them out again."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from itertools import chain, islice
-from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Literal, TypeVar
 
 from mcp_memory.engine import archiving
-from mcp_memory.engine.archiving import Arrival, is_archive
+from mcp_memory.engine.archiving import Arrival
 from mcp_memory.engine.context import Topic, storable
 from mcp_memory.engine.graph_writer import GraphWriter
+from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
+from mcp_memory.engine.import_source import Source, lines_of, open_import
 from mcp_memory.errors import Invalid
 from mcp_memory.events import ArchiveImported
 from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity
@@ -24,9 +26,7 @@ BATCH = 500
 PROBLEMS_TOLD = 20
 
 Format = Literal["anthropic", "full"]
-
-Source = str | Path | Iterable[bytes]
-"""A file by its path, or its lines."""
+"""What we write."""
 
 Progress = Callable[[int], None]
 """Told how many bytes have been dealt with."""
@@ -50,13 +50,30 @@ class Imported:
     problems: tuple[str, ...] = ()
     """What was wrong with the first of them."""
     records: Mapping[str, int] = field(default_factory=dict)
-    """From a full export: how many of each kind are new."""
+    """How many of each kind are new."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """How many of each kind were here already."""
+    format: str = "anthropic"
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing in the file could be used, not even as known."""
+        return not self.records and not self.known
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """How much an export does not hold."""
+
+    memories: int
+    """Memories that are about no entity, or superseded."""
+    reflections: int
 
 
 @dataclass(slots=True)
 class _Tally:
-    entities: int = 0
-    relations: int = 0
+    new: Counter[str] = field(default_factory=Counter)
+    total: Counter[str] = field(default_factory=Counter)
     errors: int = 0
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
@@ -75,25 +92,38 @@ class _Tally:
 
     def imported(self) -> Imported:
         return Imported(
-            entities_imported=self.entities,
-            relations_imported=self.relations,
+            entities_imported=self.total["entity"],
+            relations_imported=self.new["relation"],
             errors=self.errors,
             skipped=self.skipped,
             problems=tuple(self.problems),
+            records=dict(+self.new),
+            known=dict(self.total - self.new),
         )
 
 
 class Transfer(Topic):
     def import_from(
-        self, source: Source, format: Format | None = None, *, progress: Progress = _ignored
+        self, source: Source, format: str | None = None, *, progress: Progress = _ignored
     ) -> Imported:
-        """Add what a file says, to the letter. Its first line shows its format, unless that is given."""
-        lines = _lines(source)
-        first = next(lines, b"")
-        everything = chain([first], lines)
-        if (format or ("full" if is_archive(first) else "anthropic")) == "full":
-            return self.import_full(everything, progress=progress)
-        return self.import_anthropic(everything, repeats=True, progress=progress)
+        """Add what a file or folder holds. Its format is detected unless it is given."""
+        opened = open_import(source, format, self._context.clock())
+        if opened.is_archive:
+            done = self.import_full(opened.lines, progress=progress)
+            return replace(done, format=opened.format)
+        return self.import_anthropic(opened.lines, repeats=True, progress=progress)
+
+    def preview(self, source: Source, format: str | None = None) -> Preview:
+        """What `import_from` would find. Changes nothing."""
+        opened = open_import(source, format, self._context.clock())
+        tally = _Tally()
+        if opened.is_archive:
+            records = archiving.parsed_records(opened.lines)
+        else:
+            lines = (_read(number, line, tally) for number, line in enumerate(opened.lines, 1))
+            records = records_of_lines(filter(None, lines))
+        with self._context.reading() as tx:
+            return previewed(tx, opened, records, tuple(tally.problems))
 
     def import_anthropic(
         self, source: Source, *, repeats: bool = False, progress: Progress = _ignored
@@ -105,11 +135,11 @@ class Transfer(Topic):
         """
         act, tally, done = self._context.new_id(), _Tally(), 0
         relations: list[tuple[int, RelationLine]] = []
-        for batch in _batches(enumerate(_lines(source), 1)):
+        for batch in _batches(enumerate(lines_of(source), 1)):
             read = [(number, _read(number, line, tally)) for number, line in batch]
-            self._put_entities(act, [line for _, line in read if isinstance(line, EntityLine)], repeats)
+            entities = [line for _, line in read if isinstance(line, EntityLine)]
+            self._put_entities(act, entities, repeats, tally)
             relations += [(number, line) for number, line in read if isinstance(line, RelationLine)]
-            tally.entities += sum(isinstance(line, EntityLine) for _, line in read)
             done += sum(len(line) for _, line in batch)
             progress(done)
         for some in _batches(relations):
@@ -130,6 +160,14 @@ class Transfer(Topic):
             if not count:
                 yield ""
 
+    def left_out_by_anthropic(self) -> LeftOut:
+        """What `export_anthropic` has no words for."""
+        with self._context.reading() as tx:
+            return LeftOut(
+                memories=tx.memories.count_outside_graph(),
+                reflections=tx.reflections.count_found(tx.reflections.allowed()),
+            )
+
     def export_full(self) -> Iterator[str]:
         """The lines of everything there is in the space, with versions, history and use, at one moment."""
         with self._context.reading() as tx:
@@ -142,7 +180,7 @@ class Transfer(Topic):
         act, that can be. Where another space of this database has the ids already, things get others.
         """
         act, arrival, done = self._context.new_id(), Arrival(self._context.caller.space), 0
-        for batch in _batches(enumerate(_lines(source), 1)):
+        for batch in _batches(enumerate(lines_of(source), 1)):
             with self._writing(act) as tx:
                 arrival.take(tx, batch)
                 _record_import(tx)
@@ -157,14 +195,18 @@ class Transfer(Topic):
             errors=0,
             skipped=arrival.skipped,
             records=dict(arrival.counts),
+            known=dict(arrival.totals - arrival.counts),
+            format="full",
         )
 
     def _writing(self, act: str) -> AbstractContextManager[Transaction]:
         return self._context.store.write(self._context.caller, self._context.clock(), act)
 
-    def _put_entities(self, act: str, lines: Sequence[EntityLine], repeats: bool) -> None:
+    def _put_entities(self, act: str, lines: Sequence[EntityLine], repeats: bool, tally: _Tally) -> None:
         if not lines:
             return
+        tally.total["entity"] += len(lines)
+        tally.total["memory"] += sum(len(line.observations) for line in lines)
         with self._writing(act) as tx:
             writer = GraphWriter(tx, self._context.new_id)
             known = tx.entities.named(line.name for line in lines)
@@ -175,11 +217,13 @@ class Transfer(Topic):
                 if entity is None:
                     entity = writer.add_entity(line.name, line.type)
                     same_name.append(entity)
+                    tally.new["entity"] += 1
                 elif entity.type == UNKNOWN_TYPE != line.type:
                     entity = writer.change_entity(entity, {"type": line.type})
                     known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
                 wanted.append((entity, line.observations))
-            writer.observe(wanted, repeats=repeats, credit=False)
+            added = writer.observe(wanted, repeats=repeats, credit=False)
+            tally.new["memory"] += sum(map(len, added))
 
     def _put_relations(self, act: str, lines: Sequence[tuple[int, RelationLine]], tally: _Tally) -> None:
         with self._writing(act) as tx:
@@ -191,37 +235,13 @@ class Transfer(Topic):
                     tally.skip(number, f"there is no entity {missing[0]!r} for this relation")
                     continue
                 source, target = known[line.source][0], known[line.target][0]
-                tally.relations += writer.relate_once(source, target, line.type)
+                tally.total["relation"] += 1
+                tally.new["relation"] += writer.relate_once(source, target, line.type)
 
 
 def _record_import(tx: Transaction) -> None:
     if tx.archive.has_changes:
         tx.journal.record(ArchiveImported())
-
-
-def _lines(source: Source) -> Iterator[bytes]:
-    """One at a time."""
-    if not isinstance(source, str | Path):
-        return iter(source)
-    try:
-        file = Path(source).expanduser()
-        if file.is_dir():
-            raise Invalid(f"{file} is a folder: give the path of a file")
-        if file.is_char_device():
-            raise Invalid(f"{file} is a device that may never end: give the path of a file")
-        opened = file.open("rb")
-    except FileNotFoundError:
-        raise Invalid(f"there is no file {file}") from None
-    except OSError as error:
-        raise Invalid(f"{source} cannot be read: {error.strerror}") from error
-    except (ValueError, RuntimeError) as error:  # no text for a path, or the home of nobody
-        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
-    return _each(opened)
-
-
-def _each(opened: BinaryIO) -> Iterator[bytes]:
-    with opened:
-        yield from opened
 
 
 def _read(number: int, line: bytes, tally: _Tally) -> EntityLine | RelationLine | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from mcp_memory.model import PINNED_TYPE
 from mcp_memory.storage.filters import EFFECTIVE_CONFIDENCE, decay_params
 from mcp_memory.storage.scope import Scope
 
@@ -18,6 +19,7 @@ class Totals:
     """Effective, at this moment; 0 when there is no memory."""
     low_count: int
     pinned_count: int
+    """Pinned by somebody, and not because of what they are."""
     superseded_count: int
     oldest_at: datetime | None
     newest_at: datetime | None
@@ -28,13 +30,19 @@ class Analytics:
         self._scope = scope
 
     def totals(self, low: float, half_life: timedelta) -> Totals:
-        [row] = self._scope.run("memory_totals", slots=_EFFECTIVE, low=low, **self._decay(half_life))
+        [row] = self._scope.run(
+            "memory_totals",
+            slots=_EFFECTIVE,
+            low=low,
+            pinned_type=PINNED_TYPE,
+            **self._decay(half_life),
+        )
         oldest, newest = self._scope.first("oldest_memory_time"), self._scope.first("newest_memory_time")
         return Totals(
             count=int(row["count"]),
             average_confidence=float(row["average_confidence"] or 0),
             low_count=int(row["low_count"] or 0),
-            pinned_count=int(row["pinned_count"]),
+            pinned_count=int(row["pinned_count"] or 0),
             superseded_count=int(row["superseded_count"]),
             oldest_at=oldest["created_at"] if oldest else None,
             newest_at=newest["created_at"] if newest else None,

@@ -147,6 +147,10 @@ class Memories:
         )
         return [(row["entity_seq"], row["memory_seq"], row["relevance"]) for row in rows]
 
+    def count_outside_graph(self) -> int:
+        """How many are about no entity, or superseded."""
+        return self._scope.count("count_memories_outside_graph")
+
     def any_unattached(self, newest: int) -> bool:
         """Whether some of so many that came last in their own right are about no entity."""
         return self._scope.first("unattached_memory", newest=newest) is not None

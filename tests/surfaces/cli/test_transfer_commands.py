@@ -25,9 +25,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_goes_in_and_comes_out_byte_for_byte(shell: Shell, file: Path, tmp_path: Path) -> None:
-    assert shell.run("import", str(file)).stdout == "Imported 2 entities and 1 relation.\n"
-    assert shell.run("export").stdout_bytes == FILE.encode()
-    shell.run("export", str(tmp_path / "out.jsonl"))
+    assert shell.run("import", str(file)).stdout == "Imported 1 memory, 2 entities, 1 relation.\n"
+    assert shell.run("export", "--format", "anthropic").stdout_bytes == FILE.encode()
+    shell.run("export", "--format", "anthropic", str(tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").read_bytes() == FILE.encode()
 
 
@@ -72,17 +72,17 @@ def test_a_full_export_goes_into_another_space_of_the_same_database_once(
     second = ("--space", "second")
     told = shell.json(*second, "import", str(archive))
     assert (told["entities_imported"], told["relations_imported"], told["records"]["memory"]) == (2, 1, 1)
-    assert shell.run(*second, "export").stdout_bytes == FILE.encode()
+    assert shell.run(*second, "export", "--format", "anthropic").stdout_bytes == FILE.encode()
     assert shell.json(*second, "import", str(archive))["records"] == {}
     shell.run(*second, "entities", "delete", "Ána")
-    assert shell.run("export").stdout_bytes == FILE.encode()
+    assert shell.run("export", "--format", "anthropic").stdout_bytes == FILE.encode()
 
 
 def test_an_export_does_not_replace_a_file_unasked(shell: Shell, file: Path) -> None:
     assert "--force" in shell.refused("export", str(file), exit_code=1)
     assert file.read_text("utf-8") == FILE
     shell.run("export", "--force", str(file))
-    assert file.read_bytes() == b"\n"
+    assert json.loads(file.read_text("utf-8"))["record"] == "space"
 
 
 def test_an_export_is_its_owners_alone_and_leaves_no_draft(shell: Shell, tmp_path: Path) -> None:
@@ -98,6 +98,72 @@ def test_a_place_that_cannot_be_written_is_refused(shell: Shell, tmp_path: Path)
 
 
 def test_a_forced_format_is_believed(shell: Shell, file: Path) -> None:
-    told = shell.json("import", "--format", "full", str(file))
+    told = shell.json("import", "--format", "full", str(file), exit_code=1)
     assert (told["entities_imported"], told["skipped"]) == (0, 3)
     assert json.loads(shell.run("entities", "list", "--json").stdout)["total"] == 0
+
+
+DATA = Path(__file__).parents[2] / "data" / "imports"
+
+
+@pytest.mark.parametrize(
+    ("place", "format", "memories", "entities"),
+    [
+        ("mem0.json", "mem0", 2, 0),
+        ("chatgpt.json", "chatgpt", 2, 0),
+        ("claude", "claude", 5, 1),
+        ("vault", "markdown", 5, 2),
+    ],
+)
+def test_other_programs_memories_are_detected_imported_once_and_undone(
+    shell: Shell, place: str, format: str, memories: int, entities: int
+) -> None:
+    previewed = shell.json("import", "--preview", str(DATA / place))
+    assert (previewed["format"], previewed["total"]["memory"], previewed["known"]) == (format, memories, {})
+    assert shell.json("stats")["total_memories"] == 0
+    told = shell.json("import", str(DATA / place))
+    assert (told["format"], told["records"]["memory"], told["records"].get("entity", 0)) == (
+        format,
+        memories,
+        entities,
+    )
+    again = shell.json("import", str(DATA / place))
+    assert (again["records"], again["known"]["memory"]) == ({}, memories)
+    assert shell.json("import", "--preview", str(DATA / place))["known"]["memory"] == memories
+    assert shell.json("stats")["total_memories"] == memories
+    shell.run("undo")
+    assert shell.json("stats")["total_memories"] == 0
+
+
+def test_what_was_noted_long_ago_has_not_faded_on_the_day_it_is_imported(shell: Shell) -> None:
+    shell.run("import", str(DATA / "mem0.json"))
+    [hit, *_] = shell.json("recall", "window seats")["memories"]
+    assert hit["created_at"].startswith("2025-03-08")
+    assert hit["effective_confidence"] > 0.99
+
+
+@pytest.mark.parametrize("content", ["", "not json\n", '{"some": "object"}\n', "[]"])
+def test_a_file_with_nothing_usable_fails(shell: Shell, tmp_path: Path, content: str) -> None:
+    file = tmp_path / "file"
+    file.write_text(content)
+    assert "Nothing could be imported." in shell.run("import", str(file), exit_code=1).stderr
+    assert "can be imported" in shell.run("import", "--preview", str(file), exit_code=1).stderr
+
+
+def test_known_data_is_counted_as_known(shell: Shell, file: Path) -> None:
+    shell.run("import", str(file))
+    told = shell.json("import", str(file))
+    assert (told["records"], told["known"]) == ({}, {"entity": 2, "memory": 1, "relation": 1})
+    assert "Nothing new.\nKnown already: 1 memory, 2 entities, 1 relation." in shell.said("import", str(file))
+
+
+def test_an_export_holds_everything_and_a_narrower_format_says_what_it_leaves_out(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.run("remember", "about nothing in particular")
+    shell.run("remember", "about tea", "--entity", "Tea")
+    shell.run("export", str(tmp_path / "all.jsonl"))
+    other = ("--database", f"sqlite:///{tmp_path / 'other.db'}")
+    assert shell.json(*other, "import", str(tmp_path / "all.jsonl"))["records"]["memory"] == 2
+    assert "Left out: 1 memory about no entity" in shell.run("export", "--format", "anthropic").stderr
+    assert "Left out" not in shell.run("export").stderr

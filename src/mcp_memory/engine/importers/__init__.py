@@ -4,6 +4,6 @@ A record is a line of a full export (`engine.archiving`). So an importer only ha
 duplicates, times and undo are the archive's work.
 """
 
-from mcp_memory.engine.importers.detection import FOREIGN, Importer, detect
+from mcp_memory.engine.importers.detection import FOREIGN, Importer, archive_lines, detect, named
 
-__all__ = ["FOREIGN", "Importer", "detect"]
+__all__ = ["FOREIGN", "Importer", "archive_lines", "detect", "named"]

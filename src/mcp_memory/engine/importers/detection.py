@@ -1,9 +1,12 @@
 """Which importer reads a file."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
+from mcp_memory.engine.archiving import FORMAT, PROGRAM
 from mcp_memory.engine.importers import chatgpt, claude, markdown, mem0
 from mcp_memory.engine.importers.records import Record
 from mcp_memory.engine.importers.sample import Sample
@@ -28,8 +31,28 @@ FOREIGN = (
 """Asked in this order: a folder of an export may hold Markdown files too."""
 
 
+def named(name: str | None) -> Importer | None:
+    return next((importer for importer in FOREIGN if importer.name == name), None)
+
+
+def archive_lines(importer: Importer, path: Path, now: datetime) -> Iterator[bytes]:
+    """What the importer reads, as the lines of a full export.
+
+    Importing counts as use: what was noted years ago must not have faded on the day it arrives.
+    """
+    yield _line({"record": "space", "program": PROGRAM, "format": FORMAT, "space": importer.name})
+    for record in importer.records(Sample(path)):
+        yield _line({**record, "accessed_at": now.isoformat()} if record["record"] == "memory" else record)
+
+
+def _line(record: Record) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
 def detect(path: Path) -> Importer | None:
     """The importer for the file or folder; None for lines of JSON, which say themselves what they are."""
+    if not (path.is_file() or path.is_dir()):
+        return None
     sample = Sample(path)
     if sample.is_lines:
         return None

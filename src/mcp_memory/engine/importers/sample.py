@@ -19,18 +19,11 @@ LARGEST = 512 * 1024 * 1024
 class Sample:
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self.is_folder = path.is_dir()
-            if not path.exists():
-                raise Invalid(f"there is no file or folder {path}")
-            if not (path.is_file() or self.is_folder or path.is_fifo()):
-                raise Invalid(f"{path} is neither a file nor a folder")
-        except OSError as error:
-            raise Invalid(f"{path} cannot be read: {error.strerror}") from error
+        self.is_folder = path.is_dir()
 
     @cached_property
     def head(self) -> bytes:
-        if self.is_folder or not self.path.is_file():
+        if self.is_folder:
             return b""
         with _readable(self.path), self.path.open("rb") as file:
             return file.read(HEAD)
@@ -63,7 +56,7 @@ class Sample:
             yield from (_parsed(file.read_bytes(), file.name) for file in found if _small(file))
         elif self.is_zip:
             yield from self._zipped(names)
-        elif self.path.is_file() and self.head.lstrip()[:1] in (b"[", b"{") and _small(self.path):
+        elif self.head.lstrip()[:1] in (b"[", b"{") and _small(self.path):
             yield self.document
 
     @cached_property

@@ -1,6 +1,9 @@
 -- memory_totals --
 SELECT count(*) AS count, avg({effective}) AS average_confidence,
-       sum(CASE WHEN {effective} < :low THEN 1 ELSE 0 END) AS low_count, count(o.pinned_at) AS pinned_count,
+       sum(CASE WHEN {effective} < :low THEN 1 ELSE 0 END) AS low_count,
+       -- Observations and identities are pinned by themselves.
+       sum(CASE WHEN o.pinned_at IS NOT NULL AND o.origin = 'memory' AND o.type <> :pinned_type
+                THEN 1 ELSE 0 END) AS pinned_count,
        count(o.superseded_at) AS superseded_count
   FROM memory o WHERE o.space_id = :space_id AND o.forgotten_at IS NULL
 

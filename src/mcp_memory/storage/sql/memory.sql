@@ -73,6 +73,13 @@ SELECT em.entity_seq, em.memory_seq, em.relevance
   FROM entity_memory em CROSS JOIN memory o
  WHERE em.entity_seq IN ({keys}) AND o.seq = em.memory_seq AND {where}
 
+-- count_memories_outside_graph --
+-- Memories that a graph of current observations does not show.
+SELECT count(*) AS count FROM memory o
+ WHERE o.space_id = :space_id AND o.forgotten_at IS NULL
+   AND (o.superseded_at IS NOT NULL
+        OR NOT EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq))
+
 -- unattached_memory --
 -- Only the newest are looked at: where all of many are about something, the next one will be, too.
 SELECT o.seq

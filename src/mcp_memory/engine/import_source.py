@@ -1,0 +1,81 @@
+"""Opens what is to be imported: a path or lines, in a format that is given or detected."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from mcp_memory.engine.archiving import is_archive
+from mcp_memory.engine.importers import FOREIGN, archive_lines, detect, named
+from mcp_memory.errors import Invalid
+
+Source = str | Path | Iterable[bytes]
+"""A file or folder by its path, or the lines of a file."""
+
+OURS = {"full": "a full export", "anthropic": "the JSONL of Anthropic's memory server"}
+FORMATS = (*OURS, *(importer.name for importer in FOREIGN))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedImport:
+    format: str
+    title: str
+    lines: Iterator[bytes]
+
+    @property
+    def is_archive(self) -> bool:
+        """Foreign formats arrive as the lines of an archive."""
+        return self.format != "anthropic"
+
+
+def open_import(source: Source, format: str | None, now: datetime) -> OpenedImport:
+    if format is not None and format not in FORMATS:
+        raise Invalid(f"there is no format {format!r}: choose from {', '.join(FORMATS)}")
+    importer = named(format)
+    if isinstance(source, str | Path):
+        path = _expanded(source)
+        importer = detect(path) if format is None else importer
+        if importer is not None:
+            return OpenedImport(importer.name, importer.title, archive_lines(importer, path, now))
+    elif importer is not None:
+        raise Invalid(f"{importer.title} can only be read from a file or folder: give its path")
+    lines = lines_of(source)
+    first = next(lines, b"")
+    found = format or ("full" if is_archive(first) else "anthropic")
+    return OpenedImport(found, OURS[found], chain([first], lines))
+
+
+def lines_of(source: Source) -> Iterator[bytes]:
+    """The lines of a file, one at a time."""
+    if not isinstance(source, str | Path):
+        return iter(source)
+    file = _expanded(source)
+    try:
+        if file.is_dir():
+            raise Invalid(
+                f"{file} is a folder that holds nothing that can be imported, such as Markdown notes"
+            )
+        if file.is_char_device():
+            raise Invalid(f"{file} is a device that may never end: give the path of a file")
+        opened = file.open("rb")
+    except FileNotFoundError:
+        raise Invalid(f"there is no file {file}") from None
+    except OSError as error:
+        raise Invalid(f"{source} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
+    return _each(opened)
+
+
+def _expanded(source: str | Path) -> Path:
+    try:
+        return Path(source).expanduser()
+    except RuntimeError as error:  # `~name` of a user who does not exist
+        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
+
+
+def _each(opened: BinaryIO) -> Iterator[bytes]:
+    with opened:
+        yield from opened
