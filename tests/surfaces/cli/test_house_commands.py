@@ -32,7 +32,7 @@ def test_settings_are_shown_with_their_source_and_without_secrets(shell: Shell) 
     assert told["embedding_provider"]["source"] == "EMBEDDING_PROVIDER"
     assert told["log_level"] == {
         "name": "log_level", "value": "info", "source": "default",
-        "help": "How much is logged, to standard error.",
+        "help": "Lowest level that is logged, to standard error.",
     }  # fmt: skip
     assert "secret" not in str(told)
 

@@ -161,7 +161,7 @@ def test_an_export_holds_everything_and_a_narrower_format_says_what_it_leaves_ou
     shell: Shell, tmp_path: Path
 ) -> None:
     shell.run("remember", "about nothing in particular")
-    shell.run("remember", "about tea", "--entity", "Tea")
+    shell.run("remember", "about tea", "--about", "Tea")
     shell.run("export", str(tmp_path / "all.jsonl"))
     other = ("--database", f"sqlite:///{tmp_path / 'other.db'}")
     assert shell.json(*other, "import", str(tmp_path / "all.jsonl"))["records"]["memory"] == 2
