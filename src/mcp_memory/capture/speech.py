@@ -83,6 +83,11 @@ class Sentence:
         return self.text.rstrip("\"”»')* ").endswith("?")
 
 
+def untagged(text: str) -> str:
+    """The text without what is private or was injected."""
+    return _TAGGED.sub(" ", text)
+
+
 def spoken(text: str) -> str:
     """The text without what is private, injected, quoted, pasted or code."""
     for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):

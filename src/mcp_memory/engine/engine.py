@@ -9,6 +9,7 @@ from mcp_memory.engine.about import Overseeing
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
+from mcp_memory.engine.arrivals import Arrivals
 from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.curation import Curation
@@ -93,6 +94,10 @@ class Engine:
     @cached_property
     def scheduled_maintenance(self) -> ScheduledMaintenance:
         return ScheduledMaintenance(self._context)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        return Arrivals(self._context)
 
     @cached_property
     def captures(self) -> Captures:

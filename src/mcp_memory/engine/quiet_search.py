@@ -11,10 +11,15 @@ from mcp_memory.engine.indexing import Meaning
 from mcp_memory.engine.memory_search import MemoryPlan, Wanted
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Filter, Memory
+from mcp_memory.ranking.certainty import certainty, coverage, rarity
 from mcp_memory.ranking.decay import fading_factor
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.text.words import tokens
+
+CERTAINTY_WEIGHT = 0.4
+"""What certainty counts beside the fused score in the order of the best: it finds one more in a hundred."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,17 +28,16 @@ class Found:
 
     memory: Memory
     score: float
+    """Relative to the other results."""
     cosine: float
     """0 where there is no model."""
-    words: float
-    """BM25, not scaled."""
+    certainty: float
+    """Comparable between searches; without a model, only the share of the query's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuietAnswer:
     found: tuple[Found, ...]
-    terms: tuple[str, ...]
-    """The words of the query that were looked for."""
     by_meaning: bool
 
 
@@ -62,21 +66,28 @@ class QuietSearch:
     def hydrate(
         self, tx: Transaction, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts]
     ) -> QuietAnswer:
-        seqs = list(ranking.scores)[: self.plan.wanted.limit]
-        found = ranking.candidates.found
-        return QuietAnswer(
-            tuple(
-                Found(
-                    memory=memory,
-                    score=min(1.0, ranking.scores[seq]),
-                    cosine=found.cosine.get(seq, 0.0),
-                    words=found.words.get(seq, 0.0),
-                )
-                for seq, memory in tx.memories.fetch(seqs).items()
-            ),
-            tuple(question.terms),
-            isinstance(question.meaning, Meaning),
-        )
+        pool = tx.memories.fetch(ranking.scores)
+        words = {seq: frozenset(tokens(memory.content)) for seq, memory in pool.items()}
+        weights = rarity(question.terms, list(words.values()))
+        count = tx.memories.count(self.plan.wanted.filter, half_life=self.plan.tuning.half_life)
+        by_meaning = isinstance(question.meaning, Meaning)
+        candidates = ranking.candidates.found
+
+        def certain(seq: int) -> float:
+            covered = coverage(words[seq], weights)
+            return certainty(candidates.semantic(seq), covered, count) if by_meaning else covered
+
+        found = [
+            Found(
+                memory=memory,
+                score=min(1.0, ranking.scores[seq]),
+                cosine=candidates.cosine.get(seq, 0.0),
+                certainty=certain(seq),
+            )
+            for seq, memory in list(pool.items())[: self.plan.wanted.limit]
+        ]
+        surest_first = sorted(found, key=lambda one: -(one.score + CERTAINTY_WEIGHT * one.certainty))
+        return QuietAnswer(tuple(surest_first), by_meaning)
 
     def remember(
         self, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts], answer: QuietAnswer
@@ -88,6 +99,6 @@ def look(context: Context, text: str, filter: Filter, *, limit: int) -> QuietAns
     """What may be meant by a text of any length, best first."""
     query = " ".join(text.split())[: context.limits.query_length].encode("utf-8", "ignore").decode()
     if not query.replace("\0", ""):
-        return QuietAnswer((), (), False)
+        return QuietAnswer((), False)
     plan = QuietSearch(MemoryPlan(context.tuning, Wanted(filter=filter, limit=limit)))
     return search(context, ask(context, query.replace("\0", " "), "memory"), plan)

@@ -1,0 +1,210 @@
+"""Memories that arrive unasked: at the start of a session, with a prompt, when a tool fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mcp_memory.capture.fixes import error_line
+from mcp_memory.capture.speech import untagged
+from mcp_memory.engine.captures import Captures
+from mcp_memory.engine.context import Context, Topic
+from mcp_memory.engine.quiet_search import Found, look
+from mcp_memory.model import Filter, Memory
+from mcp_memory.ranking.certainty import COMPANY, FLOOR, WORDS_FLOOR
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.sessions import Session
+from mcp_memory.text.injection import block, line, within
+from mcp_memory.text.words import query_terms
+
+MOST_INJECTED = 5
+PROMPT_TOKENS = 400
+START_TOKENS = 600
+LOOKED_AT = 12
+"""How many candidates are judged for one prompt."""
+
+LEAST_TERMS = 2
+"""A prompt with fewer telling words asks for nothing in particular."""
+
+MOST_REMEMBERED = 500
+"""Ids of injected memories that are kept for a session."""
+
+PROMPT_HEADING = "From earlier sessions, for this prompt:"
+START_HEADING = "What is remembered about this person and this project:"
+FAILURE_HEADING = "This was seen before:"
+
+SECTIONS: tuple[tuple[str, tuple[str, ...], int], ...] = (
+    ("Who they are", ("identity",), 4),
+    ("Preferences and rules", ("preference",), 6),
+    ("Open goals and todos", ("goal", "todo"), 5),
+    ("Latest decisions", ("decision",), 4),
+    ("Facts", ("fact", "procedure", "pattern"), 4),
+    ("Lately here", ("event", "learning"), 3),
+)
+"""Heading, types and the most lines of each part of the digest, the most useful first."""
+
+_BY_TIME = ("goal", "todo", "decision", "event", "learning")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where something arrives: which session of which client, in which project."""
+
+    session: str = ""
+    client: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A memory that was looked at for a prompt, and why it was left out, if it was."""
+
+    memory: Memory
+    certainty: float
+    left_out: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Injection:
+    """What is said, from which memories; empty with the reason for silence."""
+
+    text: str = ""
+    chosen: tuple[Judged, ...] = ()
+    left_out: tuple[Judged, ...] = ()
+    silence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a session need not be told."""
+
+    injected: frozenset[str] = field(default_factory=frozenset)
+
+
+class Arrivals(Topic):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._captures = Captures(context)
+
+    def at_start(self, place: Place, *, record: bool = True) -> Injection:
+        """A digest of the person and the project; silence where nothing is known."""
+        if self._captures.is_paused():
+            return Injection(silence="paused")
+        with self._context.reading() as tx:
+            parts = [self._section(tx, place, *section) for section in SECTIONS]
+        lines = [text for part in parts for text in part]
+        fitting = list(within((text for text, _ in lines), START_TOKENS))
+        chosen = [memory for text, memory in lines[: len(fitting)] if memory is not None]
+        if not chosen:
+            return Injection(silence="nothing is remembered yet")
+        if record:
+            self._remember(place, chosen, anew=True)
+        while fitting[-1].endswith(":"):
+            fitting.pop()
+        return Injection(text=block(START_HEADING, fitting), chosen=tuple(Judged(one, 1.0) for one in chosen))
+
+    def for_prompt(
+        self, prompt: str, place: Place, *, record: bool = True, floor: float | None = None
+    ) -> Injection:
+        """The few memories that a prompt calls for; silence is the usual case.
+
+        `floor`: another least certainty than the calibrated one.
+        """
+        said = untagged(prompt).strip()
+        if said.startswith(("/", "!")):
+            return Injection(silence="a command")
+        if len(query_terms(said)) < LEAST_TERMS:
+            return Injection(silence="too short")
+        if self._captures.is_paused():
+            return Injection(silence="paused")
+        return self._inject(said, PROMPT_HEADING, place, Filter(), record, floor)
+
+    def for_failure(self, command: str, error: str, place: Place, *, record: bool = True) -> Injection:
+        """What helped when the same went wrong before."""
+        if self._captures.is_paused():
+            return Injection(silence="paused")
+        text = f"{error_line(untagged(error))} {command[:200]}"
+        wanted = Filter(types=("learning", "error", "procedure", "pattern"))
+        return self._inject(text, FAILURE_HEADING, place, wanted, record)
+
+    def _inject(
+        self,
+        text: str,
+        heading: str,
+        place: Place,
+        filter: Filter,
+        record: bool,
+        floor: float | None = None,
+    ) -> Injection:
+        filter = replace(filter, superseded=False, in_project=place.project)
+        answer = look(self._context, text, filter, limit=LOOKED_AT)
+        if floor is None:
+            floor = FLOOR if answer.by_meaning else WORDS_FLOOR
+        if not answer.found or max(one.certainty for one in answer.found) < floor:
+            all_below = (Judged(one.memory, one.certainty, "below the floor") for one in answer.found)
+            return Injection(left_out=tuple(all_below), silence="nothing fits well enough")
+        judged = self._judged(answer.found, floor - COMPANY, text, place)
+        fitting = [one for one in judged if not one.left_out]
+        lines = list(within((line(one.memory) for one in fitting), PROMPT_TOKENS))
+        chosen, over = fitting[: len(lines)], fitting[len(lines) :]
+        left = [*(one for one in judged if one.left_out), *(replace(one, left_out="no room") for one in over)]
+        if not chosen:
+            return Injection(left_out=tuple(left), silence="all of it is known in this session")
+        if record:
+            self._remember(place, [one.memory for one in chosen])
+        return Injection(text=block(heading, lines), chosen=tuple(chosen), left_out=tuple(left))
+
+    def _judged(self, found: Sequence[Found], least: float, text: str, place: Place) -> list[Judged]:
+        known = self._known(place)
+        judged: list[Judged] = []
+        for one in found:
+            reason = _reason_against(one.memory, text, place, known)
+            if not reason and one.certainty < least:
+                reason = "below the floor"
+            if not reason and sum(not other.left_out for other in judged) >= MOST_INJECTED:
+                reason = f"more than {MOST_INJECTED}"
+            judged.append(Judged(one.memory, one.certainty, reason))
+        return judged
+
+    def _section(
+        self, tx: Transaction, place: Place, heading: str, types: tuple[str, ...], most: int
+    ) -> list[tuple[str, Memory | None]]:
+        filter = Filter(types=types, superseded=False, in_project=place.project)
+        order = "recent" if types[0] in _BY_TIME else "importance"
+        found = tx.memories.find(filter, order=order, limit=most, half_life=self._context.tuning.half_life)
+        if not found:
+            return []
+        confirmed_first = sorted(found, key=lambda memory: memory.captured_at is not None)
+        return [(f"{heading}:", None), *((line(memory), memory) for memory in confirmed_first)]
+
+    def _known(self, place: Place) -> _Known:
+        if not place.session:
+            return _Known()
+        with self._context.reading() as tx:
+            found = tx.sessions.find(place.session)
+        return _Known(frozenset(found.state.get("injected", []))) if found else _Known()
+
+    def _remember(self, place: Place, memories: Sequence[Memory], *, anew: bool = False) -> None:
+        """Note what the session was told. After a start or a compaction, earlier blocks are gone."""
+        if not place.session:
+            return
+
+        def note(tx: Transaction) -> None:
+            session = tx.sessions.find(place.session) or Session(
+                id=place.session, client=place.client, project=place.project
+            )
+            before = [] if anew else session.state.get("injected", [])
+            told = list(dict.fromkeys([*before, *(memory.id for memory in memories)]))[-MOST_REMEMBERED:]
+            tx.sessions.put(replace(session, state={**session.state, "injected": told}))
+
+        self._context.note_in_passing(note)
+
+
+def _reason_against(memory: Memory, text: str, place: Place, known: _Known) -> str:
+    if memory.id in known.injected:
+        return "injected before"
+    if place.session and memory.channel == place.session:
+        return "said in this session"
+    if " ".join(memory.content.split()) in " ".join(text.split()):
+        return "stands in the prompt"
+    return ""

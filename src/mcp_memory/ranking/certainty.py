@@ -1,0 +1,49 @@
+"""How sure a search is that a memory is meant, on a scale that can be compared between prompts.
+
+A score that is relative to the best match cannot tell that nothing matches. This one can: it is calibrated so
+that memories are injected into a prompt that calls for them, and silence is kept in one that does not
+(`docs/arriving.md` has the measured curve).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import log, log10
+
+FLOOR = 0.04
+"""The least certainty of the best memory for anything to be said."""
+
+COMPANY = 0.35
+"""How far below the floor a memory may lie that is said together with the best one."""
+
+WORDS_FLOOR = 0.55
+"""The same as `FLOOR` where there is no model: the share of the prompt's words, by weight."""
+
+_MEANING = 0.8
+_WORDS = 0.5
+_CROWD = 0.2
+_FEWEST = 10
+
+
+def rarity(words: Sequence[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
+    """How much each word tells: more, the fewer of the texts hold it."""
+    counts = {word: sum(word in text for text in texts) for word in words}
+    return {word: log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
+
+
+def coverage(text: Collection[str], weights: Mapping[str, float]) -> float:
+    """The share of the prompt's words, by weight, that a text holds.
+
+    >>> coverage({"deploy", "friday"}, {"deploy": 1.0, "monday": 3.0})
+    0.25
+    """
+    total = sum(weights.values())
+    return sum(weight for word, weight in weights.items() if word in text) / total if total else 0.0
+
+
+def certainty(meaning: float, covered: float, memory_count: int) -> float:
+    """From how close in meaning a memory is (0: unrelated, 1: the same) and how much of the prompt it holds.
+
+    Among many memories some are close to any prompt by chance, so the more there are, the less it says.
+    """
+    return _MEANING * meaning + 0.2 + _WORDS * covered - _CROWD * log10(max(_FEWEST, memory_count))
