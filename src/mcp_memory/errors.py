@@ -31,6 +31,13 @@ class NotFound(MemoryServerError):
     code = "not_found"
 
 
+class EntityNotFound(NotFound):
+    """No entity has this name or id."""
+
+    def __init__(self, which: str) -> None:
+        super().__init__(f"Entity not found: {which}")
+
+
 class Conflict(MemoryServerError):
     code = "conflict"
 
@@ -41,6 +48,13 @@ class Stale(Conflict):
 
 class Forbidden(MemoryServerError):
     code = "forbidden"
+
+
+class ReadOnly(Forbidden):
+    """The caller's token does not allow changes."""
+
+    def __init__(self) -> None:
+        super().__init__("this token may only read: ask for one that may write")
 
 
 class Unavailable(MemoryServerError):

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
@@ -94,9 +94,23 @@ class Context:
         except (Unavailable, Conflict) as error:
             _log.debug("use was not noted: %s", error)
 
-    def reading(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
-        """See one moment. `urgent`: without waiting for other readers."""
-        return self.store.read(self.caller.space, self.clock(), urgent=urgent)
+    def reading(
+        self, *, urgent: bool = False, as_of: datetime | None = None
+    ) -> AbstractContextManager[Transaction]:
+        """See one moment: now, or as of an earlier one. `urgent`: without waiting for other readers."""
+        if as_of is None:
+            return self.store.read(self.caller.space, self.clock(), urgent=urgent)
+        return self.store.read_as_of(
+            self.caller.space, checked_moment(as_of, self.clock()), self._embedded_passages
+        )
+
+    def _embedded_passages(self, texts: Sequence[str]) -> list[bytes]:
+        if isinstance(self.embedder, NoModel) or not texts:
+            return []
+        try:
+            return [vector.tobytes() for vector in self.embedder.embed(texts, "passage")]
+        except Unavailable:
+            return []
 
     @contextmanager
     def writing(self, act: str | None = None, *, patience: float | None = None) -> Iterator[Transaction]:
@@ -114,6 +128,23 @@ class Context:
     def noting(self, *, patience: float | None = None) -> AbstractContextManager[Transaction]:
         """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""
         return self.store.write(self.caller, self.clock(), "", durable=False, patience=patience)
+
+
+def checked_moment(as_of: datetime, now: datetime) -> datetime:
+    """An earlier moment, in UTC; one without a time zone is UTC."""
+    moment = in_utc(as_of)
+    if moment > now:
+        raise Invalid(f"as_of {moment.isoformat()} lies in the future: give an earlier one, or none")
+    return moment
+
+
+def in_utc(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise Invalid(f"{at} is beyond the calendar: give a date between the years 1 and 9999") from None
 
 
 class Topic:

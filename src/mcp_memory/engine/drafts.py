@@ -3,10 +3,9 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
-from mcp_memory.engine.context import at_most, checked_share, checked_text, storable
+from mcp_memory.engine.context import at_most, checked_share, checked_text, in_utc, storable
 from mcp_memory.errors import Invalid
 from mcp_memory.model import (
     ASSOCIATION_TYPES,
@@ -111,16 +110,8 @@ def checked_filter(filter: Filter) -> Filter:
     at_most(len(tags), MOST_TAGS, "tags to filter by")
     for text in (*types, *tags, filter.source or "", filter.channel or ""):
         storable(text, "a filter")
-    return replace(filter, types=types, tags=tags, after=_in_utc(filter.after), before=_in_utc(filter.before))
-
-
-def _in_utc(at: datetime | None) -> datetime | None:
-    if at is None or at.tzinfo is None:
-        return at and at.replace(tzinfo=UTC)
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:
-        raise Invalid(f"{at} is beyond the calendar: give a date between the years 1 and 9999") from None
+    after, before = (at and in_utc(at) for at in (filter.after, filter.before))
+    return replace(filter, types=types, tags=tags, after=after, before=before)
 
 
 def _content(content: str, limits: Limits) -> str:

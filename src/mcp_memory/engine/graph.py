@@ -216,25 +216,28 @@ class KnowledgeGraph(Topic):
         kinds: Sequence[str] = (),
         superseded: bool = False,
         record: bool = True,
+        as_of: datetime | None = None,
     ) -> Graph:
         """Entities by exact name, or id, each once in the order asked for, with all relations they have."""
         at_most(len(names), max(self._context.limits.entities, 1), "names")
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             entities = tx.entities.find_each(names)
             nodes = [_only(node, kinds) for node in tx.entities.nodes(entities, superseded=superseded)]
             relations = tx.relations.touching([entity.seq for entity in entities], ended=superseded)
-        if record:
+        if record and as_of is None:
             self._context.record_use([entity.seq for entity in entities])
         return Graph(tuple(nodes), tuple(relations))
 
-    def get(self, which: str, *, ended: bool = False, record: bool = True) -> Graph:
+    def get(
+        self, which: str, *, ended: bool = False, record: bool = True, as_of: datetime | None = None
+    ) -> Graph:
         """One entity by name or id, with every relation that touches it."""
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             entity = tx.entities.get(which)
             found = Graph(
                 tuple(tx.entities.nodes([entity])), tuple(tx.relations.touching([entity.seq], ended=ended))
             )
-        if record:
+        if record and as_of is None:
             self._context.record_use([entity.seq])
         return found
 
@@ -270,9 +273,9 @@ class KnowledgeGraph(Topic):
         with self._context.reading() as tx:
             return tx.entities.names_beginning(beginning, limit)
 
-    def read(self, *, limit: int, after: int = 0) -> Page:
+    def read(self, *, limit: int, after: int = 0, as_of: datetime | None = None) -> Page:
         """The graph in stored order, a page at a time; a relation comes with the later of its two ends."""
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             total = tx.entities.count()
             entities = tx.entities.page(after, limit + 1)
             page = _page(tx, entities, limit, total)

@@ -1,6 +1,7 @@
 """Walks the graph outwards from one entity, as far as is asked and no further than is useful."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.errors import Invalid
@@ -43,18 +44,20 @@ class GraphWalk(Topic):
         depth: int = 1,
         min_strength: float = 0.0,
         include_memories: bool = True,
+        as_of: datetime | None = None,
     ) -> EntityGraph:
         """The part of the graph within so many relations of an entity, in either direction."""
         if not 0 <= depth <= MOST_DEPTH:
             raise Invalid(f"depth must be between 0 and {MOST_DEPTH}, not {depth}")
         checked_share(min_strength, "min_strength")
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             center = tx.entities.get(name)
             depths, cut = _reached(tx, center, depth, min_strength)
             edges = tx.walk.among(list(depths), min_strength, MOST_EDGES + 1)
             nodes = _nodes(tx, depths, include_memories)
-        self._context.record_use([center.seq])
-        self._context.reinforce(list({memory.seq for node in nodes for memory in node.memories}))
+        if as_of is None:
+            self._context.record_use([center.seq])
+            self._context.reinforce(list({memory.seq for node in nodes for memory in node.memories}))
         return EntityGraph(
             center=center,
             nodes=nodes,

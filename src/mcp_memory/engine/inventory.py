@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.context import Topic, storable
@@ -78,10 +79,11 @@ class Inventory(Topic):
         status: str | None = None,
         limit: int,
         offset: int = 0,
+        as_of: datetime | None = None,
     ) -> ListedEntities:
         for text in (name, type, status):
             storable(text or "", "a filter")
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             found = tx.entities.find(name=name, type=type, status=status, limit=limit, offset=offset)
             counts = tx.entities.observation_counts([entity.seq for entity in found])
             total = tx.entities.count_found(name=name, type=type, status=status)

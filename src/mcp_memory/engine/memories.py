@@ -97,11 +97,11 @@ class Memories(Topic):
             tx.journal.record(MemoryUpdated(id, plain_changes(real)))
             return changed
 
-    def get(self, id: str, *, record: bool = True) -> Memory:
+    def get(self, id: str, *, record: bool = True, as_of: datetime | None = None) -> Memory:
         """As it was before this reading; being read makes it stronger, unless `record` is False."""
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             memory = living(tx, id)
-        if record:
+        if record and as_of is None:
             self._context.note_in_passing(lambda tx: _used(tx, memory))
         return memory
 
@@ -121,6 +121,7 @@ class Memories(Topic):
         order: str = "recent",
         limit: int = 20,
         offset: int = 0,
+        as_of: datetime | None = None,
     ) -> MemoryPage:
         """What a filter lets through, in one of the orders of `storage.memories.ORDERS`.
 
@@ -132,15 +133,15 @@ class Memories(Topic):
         checked_limit(limit, MOST_LISTED)
         checked_offset(offset)
         half_life = self._context.tuning.half_life
-        with self._context.reading() as tx:
+        with self._context.reading(as_of=as_of) as tx:
             if about is not None:
                 filter = replace(filter, entity_seq=tx.entities.get(about).seq)
             found = tx.memories.find(filter, order=order, limit=limit, offset=offset, half_life=half_life)
             return MemoryPage(tuple(found), tx.memories.count(filter, half_life=half_life))
 
-    def describe(self, memories: Sequence[Memory]) -> list[Described]:
-        """Each of them, in the order given, as it stands at this moment."""
-        with self._context.reading() as tx:
+    def describe(self, memories: Sequence[Memory], *, as_of: datetime | None = None) -> list[Described]:
+        """Each of them, in the order given, as it stands at this moment, or stood at an earlier one."""
+        with self._context.reading(as_of=as_of) as tx:
             names = entity_names(tx, memories)
             return [Described(one, self._confidence(one, tx.at), names[one.id]) for one in memories]
 

@@ -5,6 +5,7 @@ Every search runs through `search`. What differs between tools is the `Plan` the
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -82,14 +83,17 @@ def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | N
     return Question(query, by_words or Indexing(context).meaning(query, owner))
 
 
-def search(context: Context, question: Question, plan: Plan[C, F, R]) -> R:
-    """Run a plan in one read transaction; use is recorded afterwards, so results are as they were before."""
-    with context.reading() as tx:
+def search(context: Context, question: Question, plan: Plan[C, F, R], *, as_of: datetime | None = None) -> R:
+    """Run a plan in one read transaction; use is recorded afterwards, so results are as they were before.
+
+    A search as of an earlier moment is no use.
+    """
+    with context.reading(as_of=as_of) as tx:
         candidates = plan.candidates(tx, question)
         matches = plan.fuse(question, candidates)
         ranking = plan.rerank(tx, candidates, matches)
         answer = plan.hydrate(tx, question, ranking)
-    note = plan.remember(question, ranking, answer)
+    note = plan.remember(question, ranking, answer) if as_of is None else None
     if note is not None:
         context.note_in_passing(note)
     return answer

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from mcp_memory.engine.association_recall import AssociationSearch
 from mcp_memory.engine.context import Topic, checked_limit, checked_offset
@@ -46,6 +47,7 @@ class Recall(Topic):
         explain: bool = False,
         fading: Fading | None = None,
         strict_floor: float | None = None,
+        as_of: datetime | None = None,
     ) -> Answer:
         """Memories for a query, scored by how well they match and by how far they have faded.
 
@@ -54,6 +56,7 @@ class Recall(Topic):
 
         `entity_name` keeps to memories about that entity. In graph mode it is where the search starts,
         and `hops` says how far it goes. Being returned makes a memory stronger, after it was scored.
+        With `as_of`, what was known at that moment is searched, and nothing is reinforced.
         """
         context = self._context
         fading = fading or context.tuning.fading
@@ -69,8 +72,10 @@ class Recall(Topic):
         hops = _checked_hops(hops)
         question = ask(context, query, "memory", by_words=_BY_CHOICE if mode == "keyword" else None)
         if mode == "graph":
-            return search(context, question, GraphSearch(context.tuning, wanted, entity_name, hops))
-        return search(context, question, TextSearch(context.tuning, wanted, mode, entity_name))
+            return search(
+                context, question, GraphSearch(context.tuning, wanted, entity_name, hops), as_of=as_of
+            )
+        return search(context, question, TextSearch(context.tuning, wanted, mode, entity_name), as_of=as_of)
 
     def recall_for_agent(
         self,

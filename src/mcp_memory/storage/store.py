@@ -10,6 +10,15 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.access import Access
 from mcp_memory.storage.analytics import Analytics
 from mcp_memory.storage.archive import Archive
+from mcp_memory.storage.as_of.past_rows import PastRows
+from mcp_memory.storage.as_of.views import (
+    Embed,
+    PastEntities,
+    PastIndexes,
+    PastMemories,
+    PastRelations,
+    PastWalk,
+)
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.consolidation import Consolidation
 from mcp_memory.storage.curation import Curation
@@ -147,6 +156,36 @@ class Transaction:
         self._derived_data.see(table, before, after)
 
 
+class PastTransaction(Transaction):
+    """A read as of an earlier moment, `at`. What it does not override is about today."""
+
+    embed: Embed
+
+    @cached_property
+    def _past(self) -> PastRows:
+        return PastRows(self.scope)
+
+    @cached_property
+    def memories(self) -> PastMemories:
+        return PastMemories(self.scope, self._past)
+
+    @cached_property
+    def entities(self) -> PastEntities:
+        return PastEntities(self.scope, self._past, self.memories)
+
+    @cached_property
+    def relations(self) -> PastRelations:
+        return PastRelations(self.scope, self._past, self.entities)
+
+    @cached_property
+    def walk(self) -> PastWalk:
+        return PastWalk(self.scope, self.entities, self.relations)
+
+    @cached_property
+    def indexes(self) -> PastIndexes:
+        return PastIndexes(self.scope, self._past, self.memories, self.embed)
+
+
 class Store:
     """Where memories live. Open it, then `read` or `write`."""
 
@@ -167,6 +206,14 @@ class Store:
         """Look at one moment of a space. A space that was never written to is empty."""
         with self.database.read(urgent=urgent) as connection:
             yield Transaction(connection, self.database, self._space_id(connection, space), at)
+
+    @contextmanager
+    def read_as_of(self, space: str, moment: datetime, embed: Embed) -> Iterator[Transaction]:
+        """Look at a space as it was at an earlier moment; `embed` makes vectors of texts since changed."""
+        with self.database.read() as connection:
+            past = PastTransaction(connection, self.database, self._space_id(connection, space), moment)
+            past.embed = embed
+            yield past
 
     @contextmanager
     def write(
