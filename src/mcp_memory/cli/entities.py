@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
+from mcp_memory.cli.options import as_of_option
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, table
 from mcp_memory.cli.rendering import entity_json, graph_json, node_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
@@ -55,11 +58,14 @@ def list_(
 @entities.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--all", "superseded", is_flag=True, help="Also superseded observations and ended relations.")
+@as_of_option
 @json_option
 @click.pass_obj
-def show(session: Session, names: tuple[str, ...], superseded: bool, as_json: bool) -> None:
+def show(
+    session: Session, names: tuple[str, ...], superseded: bool, as_of: datetime | None, as_json: bool
+) -> None:
     """Show entities with their observations and relations."""
-    graph = session.engine.graph.open_nodes(names, superseded=superseded)
+    graph = session.engine.graph.open_nodes(names, superseded=superseded, as_of=as_of)
     missing = set(names) - {node.entity.name for node in graph.nodes}
     if as_json:
         print_json(graph_json(graph))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import click
 
 from mcp_memory.cli.memory_rendering import memory_json, preview
-from mcp_memory.cli.options import SHARE
+from mcp_memory.cli.options import SHARE, as_of_option
 from mcp_memory.cli.output import json_option, note, print_json, say
 from mcp_memory.cli.rendering import entity_json, heading, print_relations, relation_json
 from mcp_memory.cli.session import Session
@@ -21,14 +22,21 @@ from mcp_memory.engine.graph_walk import MOST_DEPTH, EntityGraph
 )
 @click.option("--min-strength", type=SHARE, default=0.0, help="Leave out weaker relations.")
 @click.option("--memories/--no-memories", default=True, help="With what is known of each entity.")
+@as_of_option
 @json_option
 @click.pass_obj
 def entity_graph(
-    session: Session, name: str, depth: int, min_strength: float, memories: bool, as_json: bool
+    session: Session,
+    name: str,
+    depth: int,
+    min_strength: float,
+    memories: bool,
+    as_of: datetime | None,
+    as_json: bool,
 ) -> None:
     """Show an entity, what it relates to, and what is known of them."""
     walked = session.engine.walk.entity_graph(
-        name, depth=depth, min_strength=min_strength, include_memories=memories
+        name, depth=depth, min_strength=min_strength, include_memories=memories, as_of=as_of
     )
     if as_json:
         print_json(_json(walked))

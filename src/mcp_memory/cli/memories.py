@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from typing import Any, get_args
 
 import click
@@ -17,7 +18,7 @@ from mcp_memory.cli.memory_rendering import (
     print_whole,
     stored_json,
 )
-from mcp_memory.cli.options import SHARE, filter_options, json_object, text_or_input
+from mcp_memory.cli.options import SHARE, as_of_option, filter_options, json_object, text_or_input
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.drafts import NewMemory
@@ -84,6 +85,7 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
     show_default=True,
     help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
 )
+@as_of_option
 @json_option
 @click.pass_obj
 def recall(
@@ -97,6 +99,7 @@ def recall(
     offset: int,
     explain: bool,
     fading: Fading,
+    as_of: datetime | None,
     as_json: bool,
     **filters: Any,
 ) -> None:
@@ -111,6 +114,7 @@ def recall(
         offset=offset,
         explain=explain,
         fading=fading,
+        as_of=as_of,
     )
     if as_json:
         found = [hit_json(hit) for hit in answer.hits]

@@ -52,6 +52,11 @@ def filter_options(command: Decorated) -> Decorated:
     return command
 
 
+def as_of_option(command: Decorated) -> Decorated:
+    """A look at an earlier moment."""
+    return click.option("--as-of", type=moment, help="What was known at this earlier time.")(command)
+
+
 def text_or_input(text: str) -> str:
     """The text itself, or all of standard input for `-`."""
     return sys.stdin.read().strip() if text == "-" else text

@@ -163,6 +163,13 @@ class KnowledgeGraph(Topic):
                 deleted.append(name)
         return Deleted(tuple(deleted), tuple(missing))
 
+    def delete_entity(self, which: str, *, cascade_memories: bool = False) -> Entity:
+        """Delete one entity by name or id, as `delete_entities` does. The entity as it was."""
+        with self._context.writing() as tx:
+            entity = tx.entities.get(which)
+            self._writer(tx).remove_entity(entity, cascade_memories=cascade_memories)
+            return entity
+
     def delete_observations(self, name: str, texts: Sequence[str]) -> Node:
         """Take observations off an entity; a text it does not have is passed over."""
         at_most(len(texts), MOST_UNWANTED, "observations")

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from mcp_memory import __version__
@@ -20,6 +20,7 @@ from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.mcp.http import McpOverHttp
 from mcp_memory.server.mcp.sets import tool_sets
 from mcp_memory.server.metrics import Measured, Requests
+from mcp_memory.server.rest.dependencies import known_parameters
 
 DESCRIPTION = """\
 One long-term memory for every AI assistant: memories, entities, relations, their history, and a stream of
@@ -96,5 +97,5 @@ def _app(lifespan: Any) -> App:
         generate_unique_id_function=lambda route: route.name,
     )
     for router in rest.routers():
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(known_parameters)])
     return app

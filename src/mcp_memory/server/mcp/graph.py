@@ -173,7 +173,10 @@ def open_nodes(engine: Engine, arguments: OpenNodes) -> NodesOpened:
     Set `details` for their relations, statuses and the ids that end_relation and add_reflection take.
     """
     graph = engine.graph.open_nodes(
-        arguments.names, kinds=arguments.kinds, superseded=arguments.include_superseded
+        arguments.names,
+        kinds=arguments.kinds,
+        superseded=arguments.include_superseded,
+        as_of=arguments.as_of,
     )
     shown = [detailed(node) if arguments.details else opened(node) for node in graph.nodes]
     if arguments.include_reflections:

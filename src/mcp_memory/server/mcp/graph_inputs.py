@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from mcp_memory.errors import Invalid
-from mcp_memory.server.mcp.tools import Arguments
+from mcp_memory.server.mcp.tools import Arguments, Moment
 
 if TYPE_CHECKING:
     from mcp_memory.engine.graph import NewEntity
@@ -174,6 +174,9 @@ class OpenNodes(Arguments):
         Field(description="Also ids for other tools, status, relations, and what each observation is."),
     ] = False
     include_reflections: Annotated[bool, Field(description="Also what was reflected about them.")] = False
+    as_of: Annotated[
+        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
+    ] = None
 
 
 class ReadGraph(Arguments):

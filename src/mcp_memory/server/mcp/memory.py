@@ -10,8 +10,7 @@ from typing_extensions import TypedDict
 from mcp_memory.model import MEMORY_TYPES, Filter, SearchMode
 from mcp_memory.ranking.decay import STRICT_FLOOR
 from mcp_memory.server.mcp import graph, memory_maintenance
-from mcp_memory.server.mcp.memory_maintenance import Moment
-from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, ToolSet, tool
+from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, Moment, ToolSet, tool
 from mcp_memory.tuning import Fading
 
 if TYPE_CHECKING:
@@ -80,6 +79,9 @@ class RecallMemories(Arguments):
     source: Annotated[str | None, Field(description="Only memories from this source.")] = None
     hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
     explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
+    as_of: Annotated[
+        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
+    ] = None
 
 
 class MemoryOut(TypedDict):
@@ -184,6 +186,7 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
         explain=arguments.explain,
         fading=arguments.fading,
         strict_floor=STRICT_FLOOR,
+        as_of=arguments.as_of,
     )
     return {
         "memories": [_found(hit) for hit in answer.hits],

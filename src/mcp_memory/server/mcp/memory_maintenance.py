@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from mcp_memory.server.mcp.graph_outputs import FullRelation, full_relation
-from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Tell, tool
+from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Moment, Tell, tool
 from mcp_memory.text.preview import shortened
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ SHOWN = 20
 
 MOST_IDS = 1000
 
-# Without a format: a date alone will do as well.
-Moment = Annotated[datetime, WithJsonSchema({"type": "string"})]
 MemoryId = Annotated[str, Field(description="The memory's id.")]
 
 
@@ -69,6 +66,9 @@ class GetEntityGraph(Arguments):
     depth: Annotated[int, Field(description="How many relations away to look, 0 to 5.")] = 1
     min_strength: Annotated[float, Field(description="Follow only relations at least this strong.")] = 0.0
     include_memories: Annotated[bool, Field(description="With the newest memories about each entity.")] = True
+    as_of: Annotated[
+        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
+    ] = None
 
 
 class ConsolidateMemories(Arguments):
@@ -275,6 +275,7 @@ def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphSh
         depth=arguments.depth,
         min_strength=arguments.min_strength,
         include_memories=arguments.include_memories,
+        as_of=arguments.as_of,
     )
     return {
         "center": graph.center.name,

@@ -6,10 +6,11 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import mcp_types as types
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, WithJsonSchema
 
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.mcp import schema
@@ -192,6 +193,10 @@ class ToolSet:
     greeting: str = "mcp-memory"
     """What is running, in words for the log."""
     refuse: Callable[[MemoryServerError], types.CallToolResult] = refusal
+
+
+Moment = Annotated[datetime, WithJsonSchema({"type": "string"})]
+"""Without a format in its schema: a date alone will do as well."""
 
 
 class Arguments(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from uuid import UUID
 
 import anyio.to_thread
 from fastapi import Depends, Header, Path, Query
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
@@ -52,6 +55,25 @@ async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
 
 Acting = Annotated[Engine, Depends(acting)]
 Id = Annotated[UUID, Path(description="The id that a create or a list returned.")]
+
+
+def known_parameters(request: Request) -> None:
+    """Refuse query parameters that the route does not have: a misspelt filter would filter nothing."""
+    known = {field.alias for field in get_flat_params(request.scope["route"].dependant)}
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise RequestValidationError(
+            [
+                {"type": "extra_forbidden", "loc": ("query", name), "msg": _no_such(name, known)}
+                for name in unknown
+            ]
+        )
+
+
+def _no_such(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known)) or 'none'}"
+    return f"There is no such parameter: {meant}"
 
 
 def _split(values: Any) -> Any:
@@ -191,5 +213,7 @@ async def once(
     asked = b"\n".join([request.method.encode(), request.url.path.encode(), await request.body()])
     return Once(engine, idempotency_key, hashlib.sha256(asked).hexdigest())
 
+
+Which = Annotated[str, Path(description="The entity's id or name; one with a slash only by its id.")]
 
 OnlyOnce = Annotated[Once, Depends(once)]

@@ -13,20 +13,20 @@ from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import MOST_DEPTH
-from mcp_memory.errors import NotFound, Stale
+from mcp_memory.errors import Stale
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
     DONE_BEFORE,
     Acting,
-    Id,
     IfMatch,
     Made,
     OnlyOnce,
     Paging,
+    Which,
     expected_version,
 )
-from mcp_memory.server.rest.fields import Body, MemoryPage, Page, Text
+from mcp_memory.server.rest.fields import AsOf, Body, MemoryPage, Page, Text
 from mcp_memory.server.rest.memories import Order
 from mcp_memory.server.shapes.entities import Entity, GraphNode, Observation, Relation
 from mcp_memory.server.shapes.shape import Id as ShownId
@@ -75,6 +75,7 @@ class WhichEntities(Paging):
     name: str | None = Field(None, description="Of exactly this name.")
     entity_type: str | None = None
     status: str | None = None
+    as_of: AsOf = None
 
 
 class FoundEntity(Entity):
@@ -126,6 +127,7 @@ def list_entities(which: Annotated[WhichEntities, Query()], request: Request, en
         status=which.status,
         limit=which.limit,
         offset=which.offset,
+        as_of=which.as_of,
     )
     return EntityPage.of(found, next=which.next(request, found.total))
 
@@ -142,73 +144,80 @@ def search_entities(
     return FoundEntities.of(answer)
 
 
-@router.get("/{id:uuid}", responses=documented(404))
+@router.get("/{which}", responses=documented(404))
 def get_entity(
-    id: Id,
+    which: Which,
     engine: Acting,
     response: Response,
     ended: Annotated[bool, Query(description="Also relations that have ended.")] = False,
+    as_of: Annotated[AsOf, Query()] = None,
 ) -> EntityInFull:
     """Read an entity with its observations and relations."""
-    graph = engine.graph.get(str(id), ended=ended)
+    graph = engine.graph.get(which, ended=ended, as_of=as_of)
     response.headers["ETag"] = _etag(graph.nodes[0].entity)
     return _in_full(graph)
 
 
-@router.put("/{id:uuid}", responses=documented(404, 409, 412))
+@router.put("/{which}", responses=documented(404, 409, 412))
 def update_entity(
-    id: Id, changes: EntityChanges, engine: Acting, response: Response, if_match: IfMatch = None
+    which: Which, changes: EntityChanges, engine: Acting, response: Response, if_match: IfMatch = None
 ) -> Entity:
     """Change what is given of an entity, and leave the rest."""
     expected = expected_version(if_match)
     entity = engine.graph.update(
-        str(id), changes.given(), expected_update=None if expected is None else _moment(expected)
+        which, changes.given(), expected_update=None if expected is None else _moment(expected)
     )
     response.headers["ETag"] = _etag(entity)
     return Entity.of(entity)
 
 
-@router.delete("/{id:uuid}", responses=documented(404))
+@router.delete("/{which}", responses=documented(404))
 def delete_entity(
-    id: Id,
+    which: Which,
     engine: Acting,
     cascade_memories: Annotated[bool, Query(description="Also the memories about it.")] = False,
 ) -> GoneEntity:
     """Take an entity away with its relations and observations. Memories of their own stay."""
-    if engine.graph.delete_entities([str(id)], cascade_memories=cascade_memories).missing:
-        raise NotFound(f"no entity has the id {id}")
-    return GoneEntity(id=str(id))
+    entity = engine.graph.delete_entity(which, cascade_memories=cascade_memories)
+    return GoneEntity(id=entity.id)
 
 
-@router.get("/{id:uuid}/graph", responses=documented(404))
+@router.get("/{which}/graph", responses=documented(404))
 def get_entity_graph(
-    id: Id,
+    which: Which,
     engine: Acting,
     depth: Annotated[int, Query(ge=0, le=MOST_DEPTH, description="How many relations away to look.")] = 1,
     min_strength: Annotated[Share, Query(description="Follow only relations at least this strong.")] = 0.0,
     include_memories: bool = True,
+    as_of: Annotated[AsOf, Query()] = None,
 ) -> EntityGraph:
     """Read the part of the graph around an entity."""
     found = engine.walk.entity_graph(
-        str(id), depth=depth, min_strength=min_strength, include_memories=include_memories
+        which, depth=depth, min_strength=min_strength, include_memories=include_memories, as_of=as_of
     )
     return EntityGraph.of(found, center=found.center.id)
 
 
 class MemoriesOfEntity(Paging):
     order: Order = "recent"
+    as_of: AsOf = None
 
 
-@router.get("/{id:uuid}/memories", responses=documented(404))
+@router.get("/{which}/memories", responses=documented(404))
 def list_entity_memories(
-    id: Id, which: Annotated[MemoriesOfEntity, Query()], request: Request, engine: Acting
+    which: Which, page: Annotated[MemoriesOfEntity, Query()], request: Request, engine: Acting
 ) -> MemoryPage:
     """List the memories about an entity."""
     found = engine.memories.find(
-        model.Filter(), about=str(id), order=which.order, limit=which.limit, offset=which.offset
+        model.Filter(),
+        about=which,
+        order=page.order,
+        limit=page.limit,
+        offset=page.offset,
+        as_of=page.as_of,
     )
-    items = engine.memories.describe(found.memories)
-    return MemoryPage.of(found, items=items, next=which.next(request, found.total))
+    items = engine.memories.describe(found.memories, as_of=page.as_of)
+    return MemoryPage.of(found, items=items, next=page.next(request, found.total))
 
 
 def _in_full(graph: model.Graph) -> EntityInFull:

@@ -10,7 +10,7 @@ from pydantic import Field
 from mcp_memory.engine import splitting
 from mcp_memory.model import GENERIC_KIND
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.dependencies import ANYWHERE, Acting, Id
+from mcp_memory.server.rest.dependencies import ANYWHERE, Acting, Which
 from mcp_memory.server.rest.entities import PATH
 from mcp_memory.server.rest.fields import Body, Text
 from mcp_memory.server.shapes.curation import (
@@ -92,45 +92,45 @@ class Report(Shape):
     large: list[LargeEntity]
 
 
-@router.post("/{id:uuid}/observations")
-def add_observations(id: Id, new: NewObservations, engine: Acting) -> Observations:
+@router.post("/{which}/observations")
+def add_observations(which: Which, new: NewObservations, engine: Acting) -> Observations:
     """Add to what is observed about an entity; what it has already is passed over."""
-    node = engine.graph.add_observations(str(id), new.observations, kind=new.kind, supersedes=new.supersedes)
+    node = engine.graph.add_observations(which, new.observations, kind=new.kind, supersedes=new.supersedes)
     return Observations.of(node)
 
 
-@router.post("/{id:uuid}/observations/delete")
-def delete_observations(id: Id, unwanted: UnwantedObservations, engine: Acting) -> Observations:
+@router.post("/{which}/observations/delete")
+def delete_observations(which: Which, unwanted: UnwantedObservations, engine: Acting) -> Observations:
     """Take observations off an entity; a text it does not have is passed over."""
-    return Observations.of(engine.graph.delete_observations(str(id), unwanted.observations))
+    return Observations.of(engine.graph.delete_observations(which, unwanted.observations))
 
 
-@router.get("/{id:uuid}/split")
-def propose_split(id: Id, engine: Acting) -> Proposal:
+@router.get("/{which}/split")
+def propose_split(which: Which, engine: Acting) -> Proposal:
     """Analyse how full an entity is, and propose how to divide it if it is too full."""
-    proposal = engine.splitting.propose(str(id))
+    proposal = engine.splitting.propose(which)
     if proposal is None:
-        return Proposal.of(analysis=engine.splitting.analyse(str(id)), splits=(), relations=())
+        return Proposal.of(analysis=engine.splitting.analyse(which), splits=(), relations=())
     return Proposal.of(proposal)
 
 
-@router.post("/{id:uuid}/split")
-def split_entity(id: Id, wanted: Splits, engine: Acting) -> SplitDone:
+@router.post("/{which}/split")
+def split_entity(which: Which, wanted: Splits, engine: Acting) -> SplitDone:
     """Move observations to new entities that are related to the original. All of it, or nothing."""
     splits = [splitting.Split(**split.fields()) for split in wanted.splits]
-    return SplitDone.of(engine.splitting.execute(str(id), splits, wanted.parent))
+    return SplitDone.of(engine.splitting.execute(which, splits, wanted.parent))
 
 
-@router.get("/{id:uuid}/duplicates")
+@router.get("/{which}/duplicates")
 def find_duplicates(
-    id: Id,
+    which: Which,
     engine: Acting,
     threshold: Annotated[Share, Query(description="The least cosine of a pair.")] = 0.85,
     containment_threshold: Annotated[Share, Query(description="Of words that one has of the other.")] = 0.7,
 ) -> DuplicateObservations:
     """Find observations of an entity that say the same again. Changes nothing."""
     return DuplicateObservations.of(
-        engine.curation.duplicates(str(id), threshold=threshold, containment_threshold=containment_threshold)
+        engine.curation.duplicates(which, threshold=threshold, containment_threshold=containment_threshold)
     )
 
 

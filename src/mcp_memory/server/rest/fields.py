@@ -28,6 +28,11 @@ _NUMBER = re.compile(r"[-+]?[\d.]+")
 Moment = Annotated[datetime, BeforeValidator(_dated)]
 """Without a time zone it is UTC."""
 
+AsOf = Annotated[
+    Moment | None,
+    Field(description="Read what was known at this earlier moment; a day alone means its beginning."),
+]
+
 
 class Body(Shape):
     """What a request brings. FastAPI builds it at once, and warns about one that would be built later."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from mcp_memory.server.rest.dependencies import (
     Paging,
 )
 from mcp_memory.server.rest.dependencies import expected_version as version_in
-from mcp_memory.server.rest.fields import Body, Flag, MemoryPage, Moment, Page, Text
+from mcp_memory.server.rest.fields import AsOf, Body, Flag, MemoryPage, Moment, Page, Text
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
 from mcp_memory.server.shapes.shape import Id as ShownId
@@ -76,13 +77,17 @@ class FoundMemories(Page):
 class Which(Paging):
     """Filters over memories. What is not given does not restrict."""
 
-    types: Names = Field([], description="Any of these types.")
+    as_of: AsOf = None
+    memory_types: Names = Field([], description="Any of these types.")
+    types: Names = Field([], description="The same as `memory_types`.")
     tags: Names = Field([], description="All of these tags.")
     min_confidence: Share | None = Field(None, description="Of the effective confidence.")
     below_confidence: Share | None = None
-    after: Moment | None = Field(None, description="Created after this.")
-    before: Moment | None = Field(None, description="Created before this.")
-    entity_id: UUID | None = Field(None, description="About this entity.")
+    after_date: Moment | None = Field(None, description="Created after this.")
+    after: Moment | None = Field(None, description="The same as `after_date`.")
+    before_date: Moment | None = Field(None, description="Created before this.")
+    before: Moment | None = Field(None, description="The same as `before_date`.")
+    entity_id: str | None = Field(None, description="About this entity, by its id or name.")
     source: str | None = None
     channel: str | None = None
     pinned: bool | None = None
@@ -90,10 +95,14 @@ class Which(Paging):
 
     @property
     def about(self) -> str | None:
-        return str(self.entity_id) if self.entity_id else None
+        return self.entity_id or None
 
     def filter(self) -> model.Filter:
-        return model.Filter(**{name: value for name, value in self if name in _FILTERS})
+        given = {name: value for name, value in self if name in _FILTERS}
+        given["types"] = (*self.memory_types, *self.types)
+        given["after"] = self.after_date or self.after
+        given["before"] = self.before_date or self.before
+        return model.Filter(**given)
 
 
 class Listing(Which):
@@ -161,8 +170,9 @@ def list_memories(which: Annotated[Listing, Query()], request: Request, engine: 
         order=which.order,
         limit=which.limit,
         offset=which.offset,
+        as_of=which.as_of,
     )
-    items = engine.memories.describe(found.memories)
+    items = engine.memories.describe(found.memories, as_of=which.as_of)
     return MemoryPage.of(found, items=items, next=which.next(request, found.total))
 
 
@@ -178,6 +188,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         limit=search.limit,
         offset=search.offset,
         explain=search.explain,
+        as_of=search.as_of,
         fading=search.fading,
     )
     return FoundMemories.of(answer, next=search.next(request, answer.total))
@@ -197,9 +208,9 @@ def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
 
 
 @router.get("/{id:uuid}", responses=documented(404))
-def get_memory(id: Id, engine: Acting, response: Response) -> Memory:
-    """Read one memory, which makes it stronger."""
-    return shown(engine, engine.memories.get(str(id)), response)
+def get_memory(id: Id, engine: Acting, response: Response, as_of: Annotated[AsOf, Query()] = None) -> Memory:
+    """Read one memory, which makes it stronger; or as it was at an earlier moment."""
+    return shown(engine, engine.memories.get(str(id), as_of=as_of), response, as_of)
 
 
 @router.put("/{id:uuid}", responses=documented(404, 409, 412))
@@ -222,10 +233,10 @@ def delete_memory(id: Id, engine: Acting) -> Gone:
     return Gone.of(gone, id=str(id))
 
 
-def shown(engine: Engine, memory: model.Memory, response: Response) -> Memory:
+def shown(engine: Engine, memory: model.Memory, response: Response, as_of: datetime | None = None) -> Memory:
     """The memory as it stands, with its version for a later If-Match."""
     response.headers["ETag"] = _etag(memory)
-    [described] = engine.memories.describe([memory])
+    [described] = engine.memories.describe([memory], as_of=as_of)
     return Memory.of(described)
 
 
