@@ -7,7 +7,7 @@ from typing import get_args
 from mcp_memory.model import Owner
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Connection
-from mcp_memory.storage.schema import PARENTS
+from mcp_memory.storage.schema import COLUMNS, TABLE
 from mcp_memory.storage.sqlite.words import index_of
 
 
@@ -23,7 +23,7 @@ def troubles(store: Store) -> list[str]:
 def _dangling(connection: Connection) -> list[str]:
     return [
         f"{table} {row['seq']} has no {parent}"
-        for table, columns in PARENTS.items()
+        for table, columns in ((name, TABLE[name].references) for name in COLUMNS)
         for column, parent in columns.items()
         for row in connection.run(
             f"SELECT c.seq FROM {table} c LEFT JOIN {parent} p ON p.seq = c.{column} WHERE p.seq IS NULL"

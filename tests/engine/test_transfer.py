@@ -18,6 +18,7 @@ from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
+from mcp_memory.storage.schema import TABLES
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder
 
@@ -287,6 +288,19 @@ class TestFullExport:
             "space", "memory", "version", "entity", "observation", "relation", "association", "reflection",
             "access", "co_occurrence", "event",
         }  # fmt: skip
+
+    def test_every_column_is_there_that_means_something_elsewhere(self, lived_in: Engine) -> None:
+        records = {(one := json.loads(line))["record"]: one for line in exported(lived_in)}
+        for table in TABLES:
+            if table.record is not None:
+                ids = {column.removesuffix("_seq") for column in table.references}
+                assert {*table.portable, *ids} <= records[table.record].keys()
+
+    def test_a_file_of_a_release_without_a_column_can_be_read(self, lived_in: Engine, other: Engine) -> None:
+        archive = [json.loads(line) for line in exported(lived_in)]
+        older = [{key: value for key, value in one.items() if key != "project"} for one in archive]
+        other.transfer.import_full([json.dumps(one).encode() for one in older])
+        assert known(other) == known(lived_in)
 
     def test_history_and_forgotten_memories_live_on(self, lived_in: Engine, other: Engine) -> None:
         other.transfer.import_full(exported(lived_in))

@@ -17,7 +17,7 @@ from mcp_memory.errors import Conflict, MemoryServerError, NotFound
 from mcp_memory.model import Caller, Filter, Memory, Owner
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Allowed
-from mcp_memory.storage.schema import COLUMNS, VOLATILE
+from mcp_memory.storage.schema import COLUMNS, TABLE
 from mcp_memory.text.words import query_terms
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
@@ -33,7 +33,7 @@ def known(store: Store, clock: Clock) -> dict[str, Any]:
         run = tx.scope.connection.run
         tables: dict[str, Any] = {
             table: [
-                {key: value for key, value in row.items() if key not in VOLATILE.get(table, ())}
+                {key: value for key, value in row.items() if key not in TABLE[table].volatile}
                 for row in run(f"SELECT {', '.join(columns)} FROM {table} ORDER BY seq")
             ]
             for table, columns in COLUMNS.items()
@@ -193,9 +193,9 @@ def test_what_was_stored_again_stands_in_the_way(engine: Engine) -> None:
     engine.memories.delete([memory.id])
     deletion = engine.history.recent()[0].act
     remember(engine, "the door is green")
-    with pytest.raises(Conflict, match="is there again since"):
+    with pytest.raises(Conflict, match="exists again since"):
         engine.history.undo(deletion)
-    with pytest.raises(Conflict, match="is there again since"):
+    with pytest.raises(Conflict, match="exists again since"):
         engine.history.restore(memory.id)
 
 
@@ -203,7 +203,7 @@ def test_what_hangs_on_it_since_does_not_go_silently(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Alice"), NewEntity(name="Bob")])
     created = engine.history.recent()[0].act
     engine.graph.create_relations([NewRelation(source="Alice", target="Bob", type="knows")])
-    with pytest.raises(Conflict, match="'Bob' has got relations since"):
+    with pytest.raises(Conflict, match="'Bob' has relations since"):
         engine.history.undo(created)
     assert len(engine.graph.open_nodes(["Alice"]).relations) == 1
     memory = remember(engine, "tea is hot")
@@ -220,7 +220,7 @@ def test_what_it_belonged_to_must_still_be_there(engine: Engine) -> None:
     engine.graph.delete_relations([Triple("Alice", "Bob", "knows")])
     deletion = engine.history.recent()[0].act
     engine.graph.delete_entities(["Bob"])
-    with pytest.raises(Conflict, match="belongs to something that is gone since"):
+    with pytest.raises(Conflict, match="which was deleted since"):
         engine.history.undo(deletion)
 
 

@@ -13,8 +13,9 @@ from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store, copying
-from mcp_memory.storage.copying import TABLES, copy
+from mcp_memory.storage.copying import copy
 from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.schema import TABLES
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases
@@ -129,7 +130,7 @@ def test_what_was_broken_off_is_gone_on_with(
         assert (f"copying {table}", count, count) in told
         assert (f"checking {table}", count, count) in told or count == 0
     assert readable(source, clock) == readable(target, clock)
-    with pytest.raises(Conflict, match="holds memories already"):
+    with pytest.raises(Conflict, match="is not empty"):
         copy(source, target)
 
 
@@ -163,12 +164,12 @@ def test_searches_need_not_read_what_was_copied_but_not_filed(stores: dict[str, 
 def test_a_database_that_is_in_use_is_not_copied_to(stores: dict[str, Store], clock: Clock) -> None:
     live(stores["sqlite"], clock)
     live(stores["postgres"], clock)
-    with pytest.raises(Conflict, match="name one that is empty"):
+    with pytest.raises(Conflict, match="give an empty one"):
         copy(stores["sqlite"], stores["postgres"])
 
 
 def test_an_empty_database_is_not_copied(stores: dict[str, Store]) -> None:
-    with pytest.raises(Invalid, match="holds nothing"):
+    with pytest.raises(Invalid, match="is empty"):
         copy(stores["sqlite"], stores["postgres"])
 
 

@@ -172,7 +172,7 @@ class Arrival:
     def _take_versions(self, tx: Transaction, records: Sequence[Record]) -> None:
         seqs = [self._memories.get(record["memory"]) for record in records]
         columns = ("memory_seq", "number", "created_at")
-        there = tx.archive.counted("version_keys", filter(None, seqs), columns)
+        there = tx.archive.present("memory_version", "memory_seq", filter(None, seqs), columns)
         for seq, record in zip(seqs, records, strict=True):
             key = (seq, record["number"], datetime.fromisoformat(record["created_at"]))
             if seq is None:
@@ -183,9 +183,8 @@ class Arrival:
 
     def _take_observations(self, tx: Transaction, records: Sequence[Record]) -> None:
         ends = [(self._memories.get(one["memory"]), self._entities.get(one["entity"])) for one in records]
-        there = tx.archive.counted(
-            "observation_keys", filter(None, (memory for memory, _ in ends)), ("memory_seq", "entity_seq")
-        )
+        memories = filter(None, (memory for memory, _ in ends))
+        there = tx.archive.present("entity_memory", "memory_seq", memories, ("memory_seq", "entity_seq"))
         for key, record in zip(ends, records, strict=True):
             if None in key:
                 self.skipped += 1
@@ -196,7 +195,8 @@ class Arrival:
         known = self._known(tx, "relation", records)
         ends = [(self._entities.get(one["source"]), self._entities.get(one["target"])) for one in records]
         columns = ("source_seq", "target_seq", "type")
-        active = tx.archive.counted("active_relation_keys", filter(None, (one for one, _ in ends)), columns)
+        sources = filter(None, (source for source, _ in ends))
+        active = tx.archive.present("relation", "source_seq", sources, columns, active=True)
         for (source, target), record in zip(ends, records, strict=True):
             key = (source, target, record["type"])
             if record["id"] in known:
@@ -214,7 +214,8 @@ class Arrival:
         known = self._known(tx, "association", records)
         ends = [(self._memories.get(one["source"]), self._memories.get(one["target"])) for one in records]
         columns = ("source_seq", "target_seq", "type")
-        there = tx.archive.counted("association_ends", filter(None, (one for one, _ in ends)), columns)
+        sources = filter(None, (source for source, _ in ends))
+        there = tx.archive.present("association", "source_seq", sources, columns)
         for (source, target), record in zip(ends, records, strict=True):
             key = (source, target, record["type"])
             if source is None or target is None:
@@ -248,7 +249,7 @@ class Arrival:
 
     def _take_events(self, tx: Transaction, records: Sequence[Record]) -> None:
         columns = ("act", "name", "subject", "at")
-        there = tx.archive.counted("event_keys", [record["act"] for record in records], columns)
+        there = tx.archive.present("event", "act", [record["act"] for record in records], columns)
         new, others = [], self._other_ids
         for told in records:
             record = _renamed(told, others) if others else told

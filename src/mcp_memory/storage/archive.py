@@ -1,4 +1,4 @@
-"""Rows on their way to another database, named by ids that mean the same everywhere."""
+"""Reads and writes the rows of an archive, in which ids replace the numbers of one database."""
 
 import hashlib
 from collections import Counter
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import plain, restored
-from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.storage.schema import TABLE, Table
 from mcp_memory.storage.scope import Scope
 from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
 
@@ -17,24 +17,8 @@ PAGE = 500
 
 _RANDOM_BITS = (0xFFF << 64) | ((1 << 62) - 1)
 
-_NUMBERS = ("seq", "space_id", "content_hash", "source_seq", "target_seq", "entity_seq", "memory_seq")
-_OWN_COLUMNS = {table: [name for name in names if name not in _NUMBERS] for table, names in COLUMNS.items()}
-_SLOTS = {
-    "memory": {"columns": ", ".join(f"o.{name}" for name in ("seq", *_OWN_COLUMNS["memory"]))},
-    "entity": {"columns": ", ".join(f"o.{name}" for name in ("seq", *_OWN_COLUMNS["entity"]))},
-}
-# What is named comes before what names it.
-_QUERIES = {
-    "memory": "archived_memories",
-    "version": "archived_versions",
-    "entity": "archived_entities",
-    "observation": "archived_observations",
-    "relation": "archived_relations",
-    "association": "archived_associations",
-    "reflection": "archived_reflections",
-    "access": "archived_accesses",
-    "event": "archived_events",
-}
+_ARCHIVED = ("memory", "memory_version", "entity", "entity_memory", "relation", "association", "reflection")
+"""Tables whose rows are archived one by one, each after those it refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,47 +37,54 @@ class Archive:
         return bool(self._scope.rows.images)
 
     def records(self) -> Iterator[tuple[str, Row]]:
-        """Everything of the space that cannot be made again: its kind, and what JSON can hold of it."""
-        for kind, query in _QUERIES.items():
-            after = 0
-            while page := self._scope.run(query, slots=_SLOTS.get(kind), after=after, limit=PAGE):
-                after = page[-1]["seq"]
-                yield from self._completed(kind, page)
+        """Everything of the space that is not derived, as JSON values, with the kind of each record."""
+        for name in _ARCHIVED:
+            yield from self._rows(TABLE[name])
+        yield from self._usage()
+        yield from self._rows(TABLE["event"])
 
     def seqs(self, table: str, ids: Iterable[str]) -> dict[str, int]:
         """The numbers that rows with these ids have here."""
-        return {row["id"]: row["seq"] for row in self._scope.fetch(f"{table}_keys", ids)}
+        return {row["id"]: row["seq"] for row in self._scope.fetch("row_keys", ids, slots={"table": table})}
 
     def taken(self, table: str, ids: Iterable[str]) -> set[str]:
-        """Those of the ids that rows of other spaces have: an id is one thing's in the whole database."""
-        return {row["id"] for row in self._scope.fetch(f"{table}_ids_elsewhere", ids)}
+        """Ids that rows of other spaces have: an id is unique in the whole database."""
+        return {row["id"] for row in self._scope.fetch("ids_elsewhere", ids, slots={"table": table})}
 
     def living(self, hashes: Iterable[str]) -> dict[str, Living]:
-        """By its hash: a memory that is not forgotten."""
+        """Memories that are not forgotten, by content hash."""
         return {
             row["content_hash"]: Living(row["seq"], row["id"], row["content"])
             for row in self._scope.fetch("living_memory_keys", hashes)
         }
 
-    def counted(self, query: str, keys: Iterable[Any], columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
-        """How often each combination of these columns is there."""
-        return Counter(tuple(row[name] for name in columns) for row in self._scope.fetch(query, keys))
+    def present(
+        self, table: str, column: str, keys: Iterable[Any], columns: Sequence[str], *, active: bool = False
+    ) -> Counter[tuple[Any, ...]]:
+        """How often each combination of `columns` exists, among rows whose `column` is one of the keys."""
+        unique = TABLE[table].unique
+        unless = f"AND {unique.while_null} IS NULL" if active and unique else ""
+        slots = {"table": table, "column": column, "columns": ", ".join(columns), "active": unless}
+        rows = self._scope.fetch("present_rows", keys, slots=slots)
+        return Counter(tuple(row[name] for name in columns) for row in rows)
 
     def add(self, table: str, record: Mapping[str, Any], **numbers: Any) -> int:
-        """Keep a row as it was elsewhere, under a number of its own."""
-        own = restored({name: record.get(name) for name in _OWN_COLUMNS[table]}) or {}
+        """Insert a row from elsewhere under a new number. A column that its release did not know is null."""
+        own = restored({name: record.get(name) for name in TABLE[table].portable}) or {}
         return self._scope.rows.insert(table, {**own, **numbers})
 
     def change(self, table: str, seq: int, **changes: Any) -> None:
         self._scope.rows.update(table, seq, changes)
 
     def add_events(self, records: Iterable[Mapping[str, Any]]) -> None:
-        names = ("act", "name", "subject", "payload", "client", "at", "undone_at")
-        rows = (restored({name: record[name] for name in names}) or {} for record in records)
+        """Only what happened: an undo needs the numbers of rows, which differ here."""
+        rows = (
+            restored({name: record.get(name) for name in TABLE["event"].portable}) or {} for record in records
+        )
         self._scope.change_many("put_archived_event", ({**row, "before": []} for row in rows))
 
     def put_access(self, entity_seq: int, record: Mapping[str, Any]) -> None:
-        """Where more use is known already, that stays."""
+        """Keeps the higher count."""
         row = restored({name: record[name] for name in ("access_count", "last_at")}) or {}
         self._scope.change("put_archived_access", entity_seq=entity_seq, **row)
         self._scope.change_many(
@@ -109,21 +100,44 @@ class Archive:
         low, high = sorted((a_seq, b_seq))
         self._scope.change("put_archived_co_occurrence", a_seq=low, b_seq=high, **row)
 
-    def _completed(self, kind: str, page: list[Row]) -> Iterator[tuple[str, Row]]:
-        if kind != "access":
-            yield from ((kind, _portable(row)) for row in page)
-            return
-        seqs = [row["seq"] for row in page]
-        days: dict[int, dict[str, int]] = {}
-        for row in self._scope.fetch("archived_access_days", seqs):
-            days.setdefault(row["entity_seq"], {})[row["day"]] = row["access_count"]
-        yield from ((kind, {**_portable(row), "days": days.get(row["seq"], {})}) for row in page)
-        for row in self._scope.fetch("archived_co_occurrences", seqs):
-            yield "co_occurrence", _portable(row)
+    def _rows(self, table: Table) -> Iterator[tuple[str, Row]]:
+        query = "archived_reflections" if table.name == "reflection" else "archived_rows"
+        slots, after = _slots(table), 0
+        while page := self._scope.run(query, slots=slots, after=after, limit=PAGE):
+            after = page[-1]["seq"]
+            yield from ((str(table.record), _portable(row)) for row in page)
+
+    def _usage(self) -> Iterator[tuple[str, Row]]:
+        """How entities were used: days belong to an access, pairs follow the page of their first entity."""
+        after = 0
+        while page := self._scope.run("archived_accesses", after=after, limit=PAGE):
+            seqs = [row["seq"] for row in page]
+            after = seqs[-1]
+            days: dict[int, dict[str, int]] = {}
+            for row in self._scope.fetch("archived_access_days", seqs):
+                days.setdefault(row["entity_seq"], {})[row["day"]] = row["access_count"]
+            yield from (("access", {**_portable(row), "days": days.get(row["seq"], {})}) for row in page)
+            for row in self._scope.fetch("archived_co_occurrences", seqs):
+                yield "co_occurrence", _portable(row)
+
+
+def _slots(table: Table) -> dict[str, str]:
+    """References as ids: a column `memory_seq` becomes the id of that memory, under the name `memory`."""
+    own = [f"o.{column}" for column in table.portable]
+    ids = [f"{_alias(column)}.id AS {_alias(column)}" for column in table.references]
+    joins = [
+        f"JOIN {parent} {_alias(column)} ON {_alias(column)}.seq = o.{column}"
+        for column, parent in table.references.items()
+    ]
+    return {"table": table.name, "columns": ", ".join([*ids, *own]), "joins": " ".join(joins)}
+
+
+def _alias(column: str) -> str:
+    return column.removesuffix("_seq")
 
 
 def content_hashes(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a memory may be known by; an observation by the second where another has the first."""
+    """Possible content hashes; an observation takes the second where another memory has the first."""
     content = record["content"]
     if record["origin"] == "observation":
         return exact_fingerprint(content), spelling_fingerprint(content)
@@ -131,10 +145,10 @@ def content_hashes(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def other_id(id: str, here: str, there: str) -> str:
-    """The id that a copy of a thing has in another space of the same database, and that of its copy back.
+    """The id of a copy in another space of the same database; its own inverse.
 
-    Always the same one, so that a second import finds what the first brought; as old as the first, since
-    ids sort by their age. A UUID differs in its random bits only (RFC 9562).
+    Deterministic, so that a second import finds the rows of the first. Only the random bits of a UUID
+    change (RFC 9562): ids sort by age.
     """
     digest = hashlib.sha256("\n".join(sorted((here, there))).encode()).digest()
     try:

@@ -1,4 +1,4 @@
-"""Copies everything from one database to another, history, journal and vectors included, and checks it."""
+"""Copies and verifies a whole database: memories, history, journal, vectors and settings."""
 
 import hashlib
 import json
@@ -12,91 +12,41 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.derived_data import words_of
-from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.storage.schema import TABLES, Table
 from mcp_memory.storage.store import Store
 
 BATCH = 2_000
-"""Rows copied between two commits."""
+"""Rows per transaction."""
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many rows of it are done, and how many there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The columns of a table, the first of which are its key."""
-
-    name: str
-    columns: tuple[str, ...]
-    key_length: int = 1
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return self.columns[: self.key_length]
-
-
-TABLES = (
-    Table("space", ("seq", "name", "created_at")),
-    *(Table(name, columns) for name, columns in COLUMNS.items()),
-    Table("memory_tag", ("space_id", "tag", "memory_seq"), 3),
-    Table(
-        "event",
-        ("seq", "space_id", "act", "name", "subject", "payload", "client", "at", "before", "undone_at"),
-    ),
-    Table("embedding_model", ("seq", "name", "dimensions", "fingerprint", "state", "created_at")),
-    Table("vector", ("model_id", "owner", "seq", "space_id", "embedding"), 3),
-    Table("pending", ("owner", "seq", "space_id", "stamp"), 2),
-    Table("entity_access", ("entity_seq", "access_count", "last_at")),
-    Table("entity_access_day", ("entity_seq", "day", "access_count"), 2),
-    Table("co_occurrence", ("a_seq", "b_seq", "count", "last_at"), 2),
-    Table(
-        "search_event",
-        (
-            "seq", "space_id", "query", "client", "strategy", "mode", "k_limit", "result_count",
-            "duration_ms", "at",
-        ),
-    ),
-    Table(
-        "search_result",
-        (
-            "event_seq", "entity_seq", "rank", "baseline_rank", "base", "limbic_score", "cosine",
-            "importance", "temporal", "cooc",
-        ),
-        2,
-    ),
-    Table("feedback", ("event_seq", "entity_seq", "sign", "at"), 3),
-    Table("setting", ("key", "value")),
-    Table("token", ("seq", "name", "digest", "spaces", "rights", "created_at")),
-    Table("session", ("space_id", "id", "client", "project", "state", "started_at", "seen_at"), 2),
-    Table("answered", ("space_id", "key", "request", "status", "body", "at"), 2),
-)  # fmt: skip
-"""All that is copied, each after what it refers to. Words are made again from the rows."""
-
 _UNFINISHED = "*copying"
-"""The setting that marks a database as half copied."""
+"""The setting that marks an incomplete copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many rows of each table are there now, the same as in the original."""
+    """Rows of each table, equal in both databases."""
 
     counts: Mapping[str, int]
 
 
 def copy(source: Store, target: Store, progress: Progress = lambda what, done, total: None) -> Copied:
-    """Fill an empty database with all that another holds.
+    """Copy everything into an empty database.
 
-    What was broken off is gone on with by the same call. Nobody may write to either meanwhile.
+    An interrupted copy resumes when called again. Neither database may be written to meanwhile.
     """
     if not source.spaces():
-        raise Invalid("the database to copy from holds nothing: is it the one that was meant?")
+        raise Invalid("the database to copy from is empty: check its address")
     _mark(target)
     with source.database.read() as original:
         counts = {table.name: _count(original, table) for table in TABLES}
         with target.database.words.bulk_load(target.database):
             for table in TABLES:
                 _Copying(original, target.database, table, counts[table.name], progress).run()
-        _copy_numbers(source.database, original, target.database)
+        _copy_sequences(source.database, original, target.database)
         for table in TABLES:
             _check(original, target.database, table, counts[table.name], progress)
     with target.database.write() as connection:
@@ -105,12 +55,12 @@ def copy(source: Store, target: Store, progress: Progress = lambda what, done, t
 
 
 def check_whole(store: Store) -> None:
-    """Half a memory must not be taken for all of it."""
+    """Refuse to serve an incomplete copy."""
     with store.database.read() as connection:
         if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):
             raise Unavailable(
-                "a copy to this database is under way, or was broken off: run the same `mcp-memory copy` "
-                "again until it is done, or name another database"
+                "a copy to this database is in progress, or was interrupted: run the same `mcp-memory copy` "
+                "again to finish it, or use another database"
             )
 
 
@@ -120,8 +70,8 @@ def _mark(target: Store) -> None:
             return
         if connection.run("SELECT seq FROM space LIMIT 1"):
             raise Conflict(
-                "the database to copy to holds memories already: name one that is empty, "
-                "or use this one, if it is a copy that was made before"
+                "the database to copy to is not empty: give an empty one, "
+                "or use this one as it is, if it is a finished copy"
             )
         connection.change(
             "INSERT INTO setting (key, value) VALUES (:key, :value)", {"key": _UNFINISHED, "value": {}}
@@ -130,9 +80,9 @@ def _mark(target: Store) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Copying:
-    """The way of one table's rows from one database to the other, in the order of their keys.
+    """Copies one table in the order of its key.
 
-    Since each batch is kept whole or not at all, what the target has is always what comes first.
+    Each batch is one transaction, so the target always holds a prefix of the original.
     """
 
     original: Connection
@@ -146,7 +96,7 @@ class _Copying:
             done, last = _count(connection, self.table), _last_key(connection, self.table)
         self.progress(f"copying {self.table.name}", done, self.total)
         for rows in _pages(self.original, self.table, last):
-            # Not durable each: one commit at the very end makes all of them so.
+            # Not durable: the durable commit at the very end covers all of them.
             with self.target.write(durable=False) as connection:
                 self._put(connection, rows)
             done += len(rows)
@@ -172,7 +122,7 @@ class _Copying:
 
 
 def _pages(connection: Connection, table: Table, after: Row | None) -> Iterator[list[Row]]:
-    """All rows that come after a key, in the order of keys."""
+    """All rows after a key, in the order of keys."""
     names, order = ", ".join(table.columns), ", ".join(table.key)
     later = ", ".join(f":after_{column}" for column in table.key)
     while True:
@@ -207,8 +157,8 @@ def _last_key(connection: Connection, table: Table) -> Row | None:
     return found[0] if found else None
 
 
-def _copy_numbers(source: Database, original: Connection, target: Database) -> None:
-    """The number of something deleted is never given to something else, there as little as here."""
+def _copy_sequences(source: Database, original: Connection, target: Database) -> None:
+    """A number is never given out twice, not even after its row was deleted."""
     numbers = {row["name"]: row["last"] for row in original.run(queries.load(source.name)["sequences"])}
     wanted = [
         {"name": table.name, "last": numbers[table.name]}
@@ -224,13 +174,13 @@ def _check(original: Connection, target: Database, table: Table, total: int, pro
         made = _checksum(connection, table, lambda done: progress(f"checking {table.name}", done, total))
     if _checksum(original, table, lambda done: None) != made:
         raise Unavailable(
-            f"the copy of {table.name} differs from the original, which must have changed since the copy "
-            "was begun. Copy to an empty database again, while nobody writes."
+            f"the copy of {table.name} differs from the original, which must have changed during the copy. "
+            "Copy to an empty database again, with all servers stopped."
         )
 
 
 def _checksum(connection: Connection, table: Table, tell: Callable[[int], None]) -> tuple[int, str]:
-    """How many rows there are, and a digest of everything in them."""
+    """The number of rows, and a digest of their contents."""
     digest, count = hashlib.blake2b(digest_size=16), 0
     for rows in _pages(connection, table, None):
         for row in rows:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Row, WordRow
-from mcp_memory.storage.schema import DERIVING
+from mcp_memory.storage.schema import TABLE
 from mcp_memory.storage.scope import Scope
 from mcp_memory.text.words import tokens
 
@@ -26,11 +26,7 @@ class DerivedData:
     def see(self, table: str, before: Row | None, after: Row | None) -> None:
         row = after or before
         assert row is not None
-        if (
-            before
-            and after
-            and not any(before[column] != after[column] for column in DERIVING.get(table, ()))
-        ):
+        if before and after and not any(before[column] != after[column] for column in TABLE[table].indexed):
             return
         if table == "memory":
             self._memories[row["seq"]] = after if _is_living(after) else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_memory.storage import undo_checks
 from mcp_memory.storage.database import Connection, Row
-from mcp_memory.storage.schema import COLUMNS, VOLATILE, is_time
+from mcp_memory.storage.schema import COLUMNS, TABLE, is_time
 from mcp_memory.text.preview import shortened
 
 Image = dict[str, Any]
@@ -85,7 +85,7 @@ class Rows:
         elif current is None:
             self._bring_back(table, before)
         else:
-            used = VOLATILE.get(table, frozenset()) - set(image.get("own", ()))
+            used = TABLE[table].volatile - set(image.get("own", ()))
             self.update(table, seq, {**before, **{column: current[column] for column in used}})
         return None
 
@@ -106,11 +106,7 @@ class Rows:
     def _note(self, table: str, seq: int, before: Row | None, after: Row | None) -> None:
         image = {"table": table, "key": seq, "before": plain(before), "after": digest(table, after)}
         if before and after:
-            own = [
-                column
-                for column in sorted(VOLATILE.get(table, frozenset()))
-                if before[column] != after[column]
-            ]
+            own = [column for column in sorted(TABLE[table].volatile) if before[column] != after[column]]
             image |= {"own": own} if own else {}
         self.images.append(image)
         self._watcher(table, before, after)
@@ -152,7 +148,7 @@ def digest(table: str, row: Row | None) -> str | None:
     """Tells two states of a row apart, leaving out what mere reading changes."""
     if row is None:
         return None
-    volatile = VOLATILE.get(table, frozenset())
+    volatile = TABLE[table].volatile
     steady = {key: _levelled(value) for key, value in row.items() if key not in volatile}
     return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).hexdigest()
 

@@ -31,7 +31,7 @@ def test_everything_moves_to_postgresql_and_back(shell: Shell, postgres_url: str
 def test_a_database_in_use_is_not_overwritten(shell: Shell) -> None:
     shell.run("remember", "the harbour closes at nine")
     here = f"sqlite:///{shell.file}"
-    assert "holds memories already" in shell.complaint("copy", "--from", here, "--to", here)
+    assert "is not empty" in shell.complaint("copy", "--from", here, "--to", here)
 
 
 def test_a_mistyped_original_makes_no_database(shell: Shell, postgres: PostgresDatabases) -> None:
@@ -58,7 +58,7 @@ def test_a_copy_that_was_broken_off_is_not_worked_with(shell: Shell, postgres_ur
         pytest.raises(KeyboardInterrupt),
     ):
         copying.copy(original, made, break_off)
-    assert "was broken off" in shell.run("info", exit_code=3, environment=there).output
+    assert "was interrupted" in shell.run("info", exit_code=3, environment=there).output
     shell.run("copy", "--from", here, "--to", postgres_url)
     assert "harbour closes" in shell.run("recall", "harbour", environment=there).stdout
 
