@@ -178,6 +178,10 @@ class Memory:
     def superseded(self) -> bool:
         return self.superseded_at is not None
 
+    @property
+    def captured(self) -> bool:
+        return self.captured_at is not None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryVersion:

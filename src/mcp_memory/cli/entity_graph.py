@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import click
 
-from mcp_memory.cli.memory_rendering import memory_json, preview
+from mcp_memory.cli.memory_rendering import preview
 from mcp_memory.cli.options import SHARE, as_of_option
-from mcp_memory.cli.output import json_option, note, print_json, say
-from mcp_memory.cli.rendering import entity_json, heading, print_relations, relation_json
+from mcp_memory.cli.output import json_option, note, print_json, say, shaped
+from mcp_memory.cli.rendering import heading, print_relations
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.graph_walk import MOST_DEPTH, EntityGraph
 
@@ -39,26 +38,9 @@ def entity_graph(
         name, depth=depth, min_strength=min_strength, include_memories=memories, as_of=as_of
     )
     if as_json:
-        print_json(_json(walked))
+        print_json(shaped("EntityGraphJson", walked, center=walked.center.name))
     else:
         _show(walked)
-
-
-def _json(walked: EntityGraph) -> dict[str, Any]:
-    return {
-        "center": walked.center.name,
-        "nodes": [
-            {
-                **entity_json(node.entity),
-                "depth": node.depth,
-                "memory_count": node.memory_count,
-                "memories": [memory_json(memory) for memory in node.memories],
-            }
-            for node in walked.nodes
-        ],
-        "edges": [relation_json(edge) for edge in walked.edges],
-        "truncated": walked.truncated,
-    }
 
 
 def _show(walked: EntityGraph) -> None:

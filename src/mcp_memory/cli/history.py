@@ -8,7 +8,7 @@ import click
 
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
 from mcp_memory.cli.options import SHARE, ask, moment
-from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
+from mcp_memory.cli.output import counted, json_option, note, print_json, say, shaped, table
 from mcp_memory.cli.session import CLIENT, Session
 from mcp_memory.engine.history import MOST_LISTED, Change, Past, Purged
 from mcp_memory.engine.memories import Deleted
@@ -141,7 +141,7 @@ def _show_past(past: Past, as_json: bool) -> None:
             {
                 "memory": memory_json(past.memory) if past.memory else None,
                 "versions": past.versions,
-                "events": [_event_json(event) for event in past.events],
+                "events": [shaped("EventJson", event) for event in past.events],
             }
         )
         return
@@ -187,17 +187,6 @@ def _standing(past: Past) -> str:
 def _in_words(event: Event) -> str:
     undone = " (undone)" if event.undone_at else ""
     return change_in_words({event.name: 1}, event.name, event.payload) + undone
-
-
-def _event_json(event: Event) -> dict[str, Any]:
-    return {
-        "event": event.name,
-        "at": event.at,
-        "client": event.client,
-        "change": event.act,
-        "payload": event.payload,
-        "undone_at": event.undone_at,
-    }
 
 
 def _going(found: Purged) -> str:

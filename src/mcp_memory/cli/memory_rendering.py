@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.cli.output import printable, say, table
+from mcp_memory.cli.output import printable, say, shaped, table
 from mcp_memory.engine.memories import Described, Stored
 from mcp_memory.engine.recall import Hit
 from mcp_memory.model import Association, Memory
@@ -18,68 +18,23 @@ PREVIEW = 160
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "type": memory.type,
-        "tags": memory.tags,
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "source": memory.source,
-        "context": memory.context,
-        "channel": memory.channel,
-        "metadata": memory.metadata,
-        "pinned": memory.pinned_at is not None,
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-        "last_accessed_at": memory.accessed_at,
-        "access_count": memory.access_count,
-        "version": memory.version,
-        "superseded_by": memory.superseded_by,
-        "forgotten_at": memory.forgotten_at,
-        "forgotten_reason": memory.forgotten_reason,
-    }
+    return shaped("MemoryJson", memory)
 
 
 def described_json(one: Described) -> dict[str, Any]:
-    return {
-        **memory_json(one.memory),
-        "effective_confidence": one.effective_confidence,
-        "entities": one.entities,
-    }
+    return shaped("DescribedMemoryJson", one)
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
-    found = {
-        **memory_json(hit.memory),
-        "effective_confidence": hit.effective_confidence,
-        "entities": hit.entities,
-        "score": hit.score,
-    }
-    return found if hit.explanation is None else {**found, "explanation": hit.explanation}
+    return shaped("FoundMemoryJson", hit)
 
 
 def stored_json(stored: Stored) -> dict[str, Any]:
-    similar = [
-        {"id": one.memory.id, "content": one.memory.content, "similarity": one.cosine, "reason": one.reason}
-        for one in stored.similar
-    ]
-    return {
-        "outcome": stored.outcome,
-        "memory": {**memory_json(stored.memory), "entities": stored.entities},
-        "similar": similar,
-        "compared": stored.compared,
-    }
+    return shaped("StoredMemoryJson", stored)
 
 
 def association_json(one: Association) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "source_id": one.source_id,
-        "target_id": one.target_id,
-        "type": one.type,
-        "weight": one.weight,
-    }
+    return shaped("AssociationJson", one)
 
 
 def preview(memory: Memory) -> str:

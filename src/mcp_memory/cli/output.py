@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 import click
+
+from mcp_memory.text.plain import plain
 
 ID_LENGTH = 36
 
@@ -34,17 +35,12 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON can hold it."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return value
+def shaped(shape: str, value: object, **more: Any) -> dict[str, Any]:
+    """The value in one of `cli.shapes`, which is loaded here: tables for people do without it."""
+    from mcp_memory.cli import shapes
+
+    shown: dict[str, Any] = plain(getattr(shapes, shape).of(value, **more))
+    return shown
 
 
 def printable(value: Any) -> str:

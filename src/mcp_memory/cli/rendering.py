@@ -5,51 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mcp_memory.cli.output import printable, say, table
+from mcp_memory.cli.output import printable, say, shaped, table
 from mcp_memory.model import Entity, Graph, Node, Relation
 
 
 def entity_json(entity: Entity) -> dict[str, Any]:
-    return {
-        "id": entity.id,
-        "name": entity.name,
-        "type": entity.type,
-        "status": entity.status,
-        "description": entity.description,
-        "metadata": entity.metadata,
-        "created_at": entity.created_at,
-        "updated_at": entity.updated_at,
-    }
+    return shaped("EntityJson", entity)
 
 
 def node_json(node: Node) -> dict[str, Any]:
-    observations = [
-        {"id": memory.id, "content": memory.content, "kind": memory.kind, "created_at": memory.created_at}
-        for memory in node.observations
-    ]
-    return {**entity_json(node.entity), "observations": observations}
+    return shaped("NodeJson", node)
 
 
 def relation_json(relation: Relation) -> dict[str, Any]:
-    return {
-        "id": relation.id,
-        "number": relation.seq,
-        "from": relation.source,
-        "type": relation.type,
-        "to": relation.target,
-        "strength": relation.strength,
-        "confidence": relation.confidence,
-        "context": relation.context,
-        "created_at": relation.created_at,
-        "ended_at": relation.ended_at,
-    }
+    return shaped("RelationJson", relation)
 
 
 def graph_json(graph: Graph) -> dict[str, Any]:
-    return {
-        "entities": [node_json(node) for node in graph.nodes],
-        "relations": [relation_json(relation) for relation in graph.relations],
-    }
+    return shaped("GraphJson", graph)
 
 
 def print_nodes(nodes: Iterable[Node]) -> None:

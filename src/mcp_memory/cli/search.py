@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
-from mcp_memory.cli.output import json_option, limit_option, note, plain, print_json, printable, say
-from mcp_memory.cli.rendering import graph_json, node_json, print_nodes, print_relations
+from mcp_memory.cli.output import json_option, limit_option, note, print_json, printable, say, shaped
+from mcp_memory.cli.rendering import graph_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.entity_search import EntityAnswer, EntityHit
+from mcp_memory.engine.entity_search import EntityAnswer
 from mcp_memory.engine.graph import Page
+from mcp_memory.text.plain import plain
 
 
 @click.command()
@@ -41,7 +40,7 @@ def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
 
 def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     if as_json:
-        found = [_hit_json(hit) for hit in answer.hits]
+        found = [shaped("FoundEntityJson", hit) for hit in answer.hits]
         loose = [memory_json(memory) for memory in answer.unattached]
         print_json(
             {"mode": answer.mode, "strategy": answer.routing_strategy, "results": found, "memories": loose}
@@ -58,16 +57,6 @@ def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
         note("Nothing found.")
     if answer.mode.startswith("keyword"):
         note(f"Searched by {answer.mode}")
-
-
-def _hit_json(hit: EntityHit) -> dict[str, Any]:
-    return {
-        **node_json(hit.node),
-        "limbic_score": hit.limbic_score,
-        "distance": hit.distance,
-        "rrf_score": hit.rrf_score,
-        **({"explanation": hit.explanation} if hit.explanation else {}),
-    }
 
 
 def _show_page(page: Page, as_json: bool) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from mcp_memory.cli.output import json_option, plain, print_json, table
+from mcp_memory.cli.output import json_option, print_json, table
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.analytics import PERIODS, Overview, Period
+from mcp_memory.text.plain import plain
 
 
 @click.command()

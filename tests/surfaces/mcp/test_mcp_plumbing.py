@@ -201,7 +201,7 @@ def test_an_answer_that_is_no_object_cannot_be_declared() -> None:
         raise NotImplementedError
 
     with pytest.raises(TypeError, match="must answer with an object"):
-        tool(title="Texts", annotations=READS)(texts)
+        assert tool(title="Texts", annotations=READS)(texts).output_schema
 
 
 @pytest.mark.parametrize("era", ERAS)

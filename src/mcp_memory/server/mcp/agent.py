@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from mcp_memory.model import AgentMode, Filter, SortOrder
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, ToolSet, tool
+from mcp_memory.server.shapes.memories import Memory, SimilarMemory
+from mcp_memory.server.shapes.shape import Record, Rounded, Shape, drawn, omitted
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.recall import Hit
 
 INSTRUCTIONS = """\
 Three tools for a memory of your own: memory_recall before you answer from what you may know of the user or \
@@ -24,11 +24,12 @@ TYPES = "fact, preference, decision, identity, event, observation, goal, todo"
 
 class AssociationItem(Arguments):
     target_id: Annotated[str, Field(description="The id of the memory to link to, from memory_recall.")]
-    relation_type: Annotated[
+    type: Annotated[
         str,
         Field(
+            validation_alias="relation_type",
             description="related_to; updates: this replaces the target; contradicts; caused_by; result_of; "
-            "part_of."
+            "part_of.",
         ),
     ] = "related_to"
     weight: Annotated[float, Field(description="How strong the link is, 0 to 1.")] = 0.5
@@ -38,9 +39,12 @@ class MemorySave(Arguments):
     content: Annotated[
         str, Field(description="What to remember: concise but complete, at most 50,000 bytes.")
     ]
-    memory_type: Annotated[
+    type: Annotated[
         str,
-        Field(description=f"One of {TYPES}; or a name of your own. identity never fades."),
+        Field(
+            validation_alias="memory_type",
+            description=f"One of {TYPES}; or a name of your own. identity never fades.",
+        ),
     ] = "fact"
     importance: Annotated[
         float | None, Field(description="0 to 1; the more, the easier it is recalled. Follows from the type.")
@@ -48,7 +52,9 @@ class MemorySave(Arguments):
     source: Annotated[
         str | None, Field(description="Where it comes from, e.g. user stated explicitly, inferred.")
     ] = None
-    channel_id: Annotated[str | None, Field(description="The conversation it comes from.")] = None
+    channel: Annotated[
+        str | None, Field(validation_alias="channel_id", description="The conversation it comes from.")
+    ] = None
     associations: Annotated[
         list[AssociationItem], Field(description="Links to memories that it belongs with.")
     ] = []
@@ -83,39 +89,33 @@ class MemoryDelete(Arguments):
     reason: Annotated[str | None, Field(description="Why, in a few words; kept for the record.")] = None
 
 
-class Linked(TypedDict):
-    memory_id: str
-    similarity: float
-    difference: str
+@drawn(SimilarMemory, only="id reason", id="memory_id")
+class Linked(Shape):
+    cosine: Rounded = Field(serialization_alias="similarity")
 
 
-class Saved(TypedDict):
+class Saved(Shape):
     memory_id: str
     success: bool
     message: str
-    updates: list[Linked]
+    similar: list[Linked] = Field(serialization_alias="updates")
 
 
-class Recalled(TypedDict):
-    id: str
-    content: str
-    memory_type: str
-    importance: float
-    created_at: str
-    relevance_score: float
-    source: str | None
+@drawn(Memory, only="id content type importance created_at source")
+class Recalled(Shape):
+    score: Rounded = Field(serialization_alias="relevance_score")
     superseded: bool
-    explanation: NotRequired[dict[str, Any]]
+    explanation: Record | None = omitted()
 
 
-class Recollection(TypedDict):
-    memories: list[Recalled]
-    total_found: int
+class RecalledSummary(Shape):
+    hits: list[Recalled] = Field(serialization_alias="memories")
+    total: int = Field(serialization_alias="total_found")
     summary: str
     mode: str
 
 
-class Forgotten(TypedDict):
+class ForgottenMemory(Shape):
     forgotten: bool
     message: str
 
@@ -131,36 +131,15 @@ def memory_save(engine: Engine, arguments: MemorySave) -> Saved:
     from mcp_memory.engine.drafts import NewAssociation, NewMemory
 
     stored = engine.memories.save(
-        NewMemory(
-            content=arguments.content,
-            type=arguments.memory_type,
-            importance=arguments.importance,
-            source=arguments.source,
-            channel=arguments.channel_id,
-        ),
-        [
-            NewAssociation(target_id=item.target_id, type=item.relation_type, weight=item.weight)
-            for item in arguments.associations
-        ],
+        arguments.fill(NewMemory), [item.fill(NewAssociation) for item in arguments.associations]
     )
     known = stored.outcome == "equal"
-    return {
-        "memory_id": stored.memory.id,
-        "success": True,
-        "message": "Known already: the memory was kept as it is" if known else "Memory saved successfully",
-        "updates": [
-            {
-                "memory_id": item.memory.id,
-                "similarity": round(item.cosine, 4),
-                "difference": item.reason,
-            }
-            for item in stored.similar
-        ],
-    }
+    message = "Known already: the memory was kept as it is" if known else "Memory saved successfully"
+    return Saved.of(stored, memory_id=stored.memory.id, success=True, message=message)
 
 
 @tool(title="Recall Memories", annotations=READS)
-def memory_recall(engine: Engine, arguments: MemoryRecall) -> Recollection:
+def memory_recall(engine: Engine, arguments: MemoryRecall) -> RecalledSummary:
     """Search your memory: by meaning, words and links together, or the newest, the most important, one type.
 
     Use it before answering from knowledge about the user or earlier work. Be specific, ask in plain words.
@@ -178,38 +157,16 @@ def memory_recall(engine: Engine, arguments: MemoryRecall) -> Recollection:
         limit=arguments.max_results,
         explain=arguments.explain,
     )
-    return {
-        "memories": [_recalled(hit) for hit in answer.hits],
-        "total_found": answer.total,
-        "summary": summary([(hit.memory, hit.score) for hit in answer.hits]),
-        "mode": answer.mode,
-    }
+    return RecalledSummary.of(answer, summary=summary([(hit.memory, hit.score) for hit in answer.hits]))
 
 
 @tool(title="Forget a Memory", annotations=DELETES)
-def memory_delete(engine: Engine, arguments: MemoryDelete) -> Forgotten:
+def memory_delete(engine: Engine, arguments: MemoryDelete) -> ForgottenMemory:
     """Forget a memory: it stays stored, but nothing finds it any more.
 
     Use it when a memory is wrong, outdated, or the user asks to forget it. Can be restored.
     """
-    gone = engine.memories.forget(arguments.memory_id, arguments.reason)
-    return {"forgotten": gone.forgotten, "message": gone.message}
-
-
-def _recalled(hit: Hit) -> Recalled:
-    recalled: Recalled = {
-        "id": hit.memory.id,
-        "content": hit.memory.content,
-        "memory_type": hit.memory.type,
-        "importance": hit.memory.importance,
-        "created_at": hit.memory.created_at.isoformat(),
-        "relevance_score": round(hit.score, 4),
-        "source": hit.memory.source,
-        "superseded": hit.memory.superseded_at is not None,
-    }
-    if hit.explanation is not None:
-        recalled["explanation"] = dict(hit.explanation)
-    return recalled
+    return ForgottenMemory.of(engine.memories.forget(arguments.memory_id, arguments.reason))
 
 
 TOOLS = ToolSet(name="agent", tools=(memory_save, memory_recall, memory_delete), instructions=INSTRUCTIONS)

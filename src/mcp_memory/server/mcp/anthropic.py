@@ -213,7 +213,7 @@ def _tool(
         description=description,
         annotations=annotations,
         input_schema={"$schema": DIALECT, **takes},
-        output_schema={"$schema": DIALECT, **_closed(gives)},
+        describe_output=lambda: {"$schema": DIALECT, **_closed(gives)},
         run=lambda engine, arguments, tell=quietly, /: body(engine, _validated(name, takes, arguments)),
     )
 

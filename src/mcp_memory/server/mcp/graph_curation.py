@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
+from mcp_memory.server.mcp.graph_outputs import ReflectionOut, ScoredReflection
 from mcp_memory.server.mcp.tools import ADDS, CHANGES, READS, Arguments, tool
+from mcp_memory.server.shapes.curation import (
+    Analysis,
+    FlaggedObservation,
+    LargeEntity,
+    Pair,
+    SplitDone,
+    StaleEntity,
+)
+from mcp_memory.server.shapes.entities import Entity, Relation
+from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.splitting import Analysis
-    from mcp_memory.model import Reflection
 
 EntityName = Annotated[str, Field(description="The entity's exact name.")]
 
@@ -23,9 +31,11 @@ class OneEntity(Arguments):
 
 class SplitItem(Arguments):
     name: Annotated[str, Field(description="The name of the new entity.")]
-    entity_type: Annotated[str, Field(description="Its type, usually that of the original.")]
+    type: Annotated[
+        str, Field(validation_alias="entity_type", description="Its type, usually that of the original.")
+    ]
     observations: Annotated[
-        list[str], Field(description="Exact texts of the original's observations to move.")
+        tuple[str, ...], Field(description="Exact texts of the original's observations to move.")
     ]
 
 
@@ -82,148 +92,112 @@ class SearchReflections(Arguments):
     limit: Annotated[int, Field(description="How many at most.", ge=1, le=50)] = 10
 
 
-class AnalysisOut(TypedDict):
-    entity_name: str
-    entity_type: str
-    observation_count: int
-    threshold: int
-    needs_split: bool
-    topics: dict[str, list[str]]
-    split_score: float
+@drawn(Analysis, without="id split_score", name="entity_name")
+class AnalysisOut(Shape):
+    split_score: Rounded
 
 
-class Analysed(TypedDict):
+class Analysed(Shape):
     analysis: AnalysisOut
 
 
-class Original(TypedDict):
-    name: str
-    entity_type: str
+@drawn(Entity, only="name type")
+class OriginalEntity(Shape):
+    pass
 
 
-class SplitOut(TypedDict):
-    name: str
-    entity_type: str
+@drawn(Entity, only="name type")
+class SplitOut(Shape):
     observations: list[str]
 
 
-RelationOut = TypedDict("RelationOut", {"from": str, "to": str, "type": str})
+@drawn(Relation, only="source target type", source="from", target="to", type="type")
+class SplitRelationOut(Shape):
+    pass
 
 
-class SplitNumbers(TypedDict):
-    observation_count: int
-    threshold: int
-    split_score: float
+@drawn(Analysis, only="observation_count threshold")
+class SplitNumbers(Shape):
+    split_score: Rounded
     num_topics: int
 
 
-class ProposalOut(TypedDict):
-    original_entity: Original
-    suggested_splits: list[SplitOut]
-    relations_to_create: list[RelationOut]
+class ProposalOut(Shape):
+    original_entity: OriginalEntity
+    splits: list[SplitOut] = Field(serialization_alias="suggested_splits")
+    relations: list[SplitRelationOut] = Field(serialization_alias="relations_to_create")
     analysis: SplitNumbers
 
 
-class Proposed(TypedDict):
+class Proposed(Shape):
     proposal: ProposalOut | None
-    message: NotRequired[str]
+    message: str | None = omitted()
 
 
-class SplitResult(TypedDict):
-    new_entities: list[str]
-    moved_observations: int
-    relations_created: int
-    original_observations_remaining: int
+class Executed(Shape):
+    result: SplitDone
 
 
-class Executed(TypedDict):
-    result: SplitResult
-
-
-class Candidates(TypedDict):
+class SplitCandidates(Shape):
     candidates: list[AnalysisOut]
 
 
-class DuplicatePair(TypedDict):
-    obs_text_a: str
-    obs_text_b: str
-    similarity_score: float
-    match_type: str
+@drawn(Pair, only="a b match_type", a="obs_text_a", b="obs_text_b")
+class DuplicatePair(Shape):
+    similarity_score: Rounded
 
 
-class DuplicatesFound(TypedDict):
+class DuplicatesFound(Shape):
     entity_name: str
     total_observations: int
-    duplicate_pairs: list[DuplicatePair]
-    clusters: list[list[str]]
+    matches: list[DuplicatePair] = Field(serialization_alias="duplicate_pairs")
+    groups: list[list[str]] = Field(serialization_alias="clusters")
     mode: str
 
 
-class Summary(TypedDict):
-    total_entities: int
-    total_observations: int
+class ReportCounts(Shape):
+    entity_count: int = Field(serialization_alias="total_entities")
+    observation_count: int = Field(serialization_alias="total_observations")
     split_candidates_count: int
-    flagged_observations_count: int
-    stale_entities_count: int
+    flagged_count: int = Field(serialization_alias="flagged_observations_count")
+    stale_count: int = Field(serialization_alias="stale_entities_count")
     large_entities_count: int
 
 
-class CandidateOut(TypedDict):
-    entity_name: str
-    entity_type: str
-    observation_count: int
-    threshold: int
-    split_score: float
+@drawn(Analysis, only="name type observation_count threshold", name="entity_name")
+class CandidateOut(Shape):
+    split_score: Rounded
 
 
-class FlaggedOut(TypedDict):
-    entity_name: str
-    observation_text: str
-    similarity_flag: int
+@drawn(FlaggedObservation, entity="entity_name", content="observation_text")
+class FlaggedOut(Shape):
+    similarity_flag: int = 1
 
 
-class StaleOut(TypedDict):
-    entity_name: str
-    entity_type: str
-    last_accessed_days_ago: int
-    access_count: int
-    observation_count: int
+@drawn(StaleEntity, without="last_at", name="entity_name", days_since="last_accessed_days_ago")
+class StaleOut(Shape):
+    type: str = Field(serialization_alias="entity_type")
 
 
-class LargeOut(TypedDict):
-    entity_name: str
-    entity_type: str
-    observation_count: int
+@drawn(LargeEntity, name="entity_name")
+class LargeOut(Shape):
+    pass
 
 
-class ReportOut(TypedDict):
-    summary: Summary
+class ReportOut(Shape):
+    summary: ReportCounts
     split_candidates: list[CandidateOut]
-    flagged_observations: list[FlaggedOut]
-    stale_entities: list[StaleOut]
-    large_entities: list[LargeOut]
+    flagged: list[FlaggedOut] = Field(serialization_alias="flagged_observations")
+    stale: list[StaleOut] = Field(serialization_alias="stale_entities")
+    large: list[LargeOut] = Field(serialization_alias="large_entities")
 
 
-class ReflectionOut(TypedDict):
-    id: int
-    target_type: str
-    target_id: int | None
-    author: str
-    content: str
-    mood: str | None
-    created_at: str
-
-
-class ReflectionAdded(TypedDict):
+class ReflectionAdded(Shape):
     result: ReflectionOut
 
 
-class ScoredReflection(ReflectionOut):
-    score: float
-
-
-class ReflectionsFound(TypedDict):
-    results: list[ScoredReflection]
+class ReflectionsFound(Shape):
+    hits: list[ScoredReflection] = Field(serialization_alias="results")
     mode: str
 
 
@@ -233,7 +207,7 @@ def analyze_entity_split(engine: Engine, arguments: OneEntity) -> Analysed:
 
     Changes nothing. To get entities to split it into, use propose_entity_split.
     """
-    return {"analysis": _analysis(engine.splitting.analyse(arguments.entity_name))}
+    return Analysed.of(analysis=engine.splitting.analyse(arguments.entity_name))
 
 
 @tool(title="Propose an Entity Split", annotations=READS)
@@ -244,26 +218,10 @@ def propose_entity_split(engine: Engine, arguments: OneEntity) -> Proposed:
     """
     proposal = engine.splitting.propose(arguments.entity_name)
     if proposal is None:
-        return {"proposal": None, "message": "Entity does not need splitting"}
+        return Proposed(proposal=None, message="Entity does not need splitting")
     analysis = proposal.analysis
-    return {
-        "proposal": {
-            "original_entity": {"name": analysis.entity.name, "entity_type": analysis.entity.type},
-            "suggested_splits": [
-                {"name": split.name, "entity_type": split.type, "observations": list(split.observations)}
-                for split in proposal.splits
-            ],
-            "relations_to_create": [
-                {"from": source, "to": target, "type": type} for source, target, type in proposal.relations
-            ],
-            "analysis": {
-                "observation_count": analysis.observation_count,
-                "threshold": analysis.threshold,
-                "split_score": round(analysis.split_score, 4),
-                "num_topics": len(analysis.topics),
-            },
-        }
-    }
+    numbers = SplitNumbers.of(analysis, num_topics=len(analysis.topics))
+    return Proposed(proposal=ProposalOut.of(proposal, original_entity=analysis.entity, analysis=numbers))
 
 
 @tool(title="Split an Entity", annotations=CHANGES)
@@ -276,23 +234,16 @@ def execute_entity_split(engine: Engine, arguments: ExecuteSplit) -> Executed:
 
     outcome = engine.splitting.execute(
         arguments.entity_name,
-        [Split(item.name, item.entity_type, tuple(item.observations)) for item in arguments.approved_splits],
+        [item.fill(Split) for item in arguments.approved_splits],
         arguments.parent_entity_name,
     )
-    return {
-        "result": {
-            "new_entities": list(outcome.new_entities),
-            "moved_observations": outcome.moved_observations,
-            "relations_created": outcome.relations_created,
-            "original_observations_remaining": outcome.original_observations_remaining,
-        }
-    }
+    return Executed.of(result=outcome)
 
 
 @tool(title="Find Entities to Split", annotations=READS)
-def find_split_candidates(engine: Engine) -> Candidates:
+def find_split_candidates(engine: Engine) -> SplitCandidates:
     """List every entity with more observations than its type allows, with their topics. Changes nothing."""
-    return {"candidates": [_analysis(analysis) for analysis in engine.splitting.candidates()]}
+    return SplitCandidates.of(candidates=engine.splitting.candidates())
 
 
 @tool(title="Find Duplicate Observations", annotations=READS)
@@ -307,21 +258,7 @@ def find_duplicate_observations(engine: Engine, arguments: FindDuplicates) -> Du
         threshold=arguments.threshold,
         containment_threshold=arguments.containment_threshold,
     )
-    return {
-        "entity_name": found.entity.name,
-        "total_observations": len(found.texts),
-        "duplicate_pairs": [
-            {
-                "obs_text_a": found.texts[pair.a],
-                "obs_text_b": found.texts[pair.b],
-                "similarity_score": round(pair.match.similarity_score, 4),
-                "match_type": pair.match.match_type,
-            }
-            for pair in found.pairs
-        ],
-        "clusters": [[found.texts[place] for place in cluster] for cluster in found.clusters],
-        "mode": found.mode,
-    }
+    return DuplicatesFound.of(found, entity_name=found.entity.name, total_observations=len(found.texts))
 
 
 @tool(title="Consolidation Report", annotations=READS)
@@ -331,44 +268,12 @@ def consolidation_report(engine: Engine, arguments: ReportOver) -> ReportOut:
     A good start for tidying up: then split, delete duplicates, or set the status of what is over.
     """
     report = engine.curation.report(arguments.stale_days)
-    return {
-        "summary": {
-            "total_entities": report.entity_count,
-            "total_observations": report.observation_count,
-            "split_candidates_count": len(report.split_candidates),
-            "flagged_observations_count": report.flagged_count,
-            "stale_entities_count": report.stale_count,
-            "large_entities_count": len(report.large),
-        },
-        "split_candidates": [
-            {
-                "entity_name": analysis.entity.name,
-                "entity_type": analysis.entity.type,
-                "observation_count": analysis.observation_count,
-                "threshold": analysis.threshold,
-                "split_score": round(analysis.split_score, 4),
-            }
-            for analysis in report.split_candidates
-        ],
-        "flagged_observations": [
-            {"entity_name": flagged.entity, "observation_text": flagged.content, "similarity_flag": 1}
-            for flagged in report.flagged
-        ],
-        "stale_entities": [
-            {
-                "entity_name": stale.name,
-                "entity_type": stale.type,
-                "last_accessed_days_ago": days,
-                "access_count": stale.access_count,
-                "observation_count": count,
-            }
-            for stale, days, count in report.stale
-        ],
-        "large_entities": [
-            {"entity_name": entity.name, "entity_type": entity.type, "observation_count": count}
-            for entity, count in report.large
-        ],
-    }
+    counts = ReportCounts.of(
+        report,
+        split_candidates_count=len(report.split_candidates),
+        large_entities_count=len(report.large),
+    )
+    return ReportOut.of(report, summary=counts)
 
 
 @tool(title="Add a Reflection", annotations=ADDS)
@@ -385,7 +290,7 @@ def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionAdded:
         author=arguments.author,
         mood=arguments.mood,
     )
-    return {"result": reflection_out(reflection)}
+    return ReflectionAdded.of(result=reflection)
 
 
 @tool(title="Search Reflections", annotations=READS)
@@ -398,34 +303,7 @@ def search_reflections(engine: Engine, arguments: SearchReflections) -> Reflecti
         mood=arguments.mood,
         target_type=arguments.target_type,
     )
-    results: list[ScoredReflection] = [
-        {**reflection_out(hit.reflection), "score": round(hit.score, 4)} for hit in answer.hits
-    ]
-    return {"results": results, "mode": answer.mode}
-
-
-def reflection_out(reflection: Reflection) -> ReflectionOut:
-    return {
-        "id": reflection.seq,
-        "target_type": reflection.target_type,
-        "target_id": reflection.target_seq,
-        "author": reflection.author,
-        "content": reflection.content,
-        "mood": reflection.mood,
-        "created_at": f"{reflection.created_at:%Y-%m-%d %H:%M:%S}",
-    }
-
-
-def _analysis(analysis: Analysis) -> AnalysisOut:
-    return {
-        "entity_name": analysis.entity.name,
-        "entity_type": analysis.entity.type,
-        "observation_count": analysis.observation_count,
-        "threshold": analysis.threshold,
-        "needs_split": analysis.needs_split,
-        "topics": analysis.topics,
-        "split_score": round(analysis.split_score, 4),
-    }
+    return ReflectionsFound.of(answer)
 
 
 TOOLS = (

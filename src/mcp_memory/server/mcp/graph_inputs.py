@@ -29,9 +29,7 @@ class EntityItem(Arguments):
         ),
     ] = None
     description: Annotated[str | None, Field(description="One sentence that says what it is.")] = None
-    metadata: Annotated[dict[str, Any] | None, Field(description="Anything else worth keeping with it.")] = (
-        None
-    )
+    metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
     status: Annotated[
         str | None, Field(description="active, paused, completed or archived; the latter are ranked lower.")
     ] = None
@@ -39,19 +37,13 @@ class EntityItem(Arguments):
     @property
     def is_plain(self) -> bool:
         """Whether the caller speaks of entityType and observations, not of entity_type and description."""
-        return self.entity_type is None and self.description is None and self.metadata is None
+        return self.entity_type is None and self.description is None and "metadata" not in self.given()
 
     def wanted(self) -> NewEntity:
         from mcp_memory.engine.graph import NewEntity
 
-        return NewEntity(
-            name=self.name,
-            type=self.entity_type or self.entityType,
-            observations=tuple(self.observations),
-            description=self.description,
-            metadata=self.metadata or {},
-            status=self.status,
-            same_type=self.entity_type is not None,
+        return self.fill(
+            NewEntity, type=self.entity_type or self.entityType, same_type=self.entity_type is not None
         )
 
 
@@ -111,7 +103,7 @@ class RelationItem(Arguments):
         return Triple(*self.ends)
 
 
-class Relations(Arguments):
+class SomeRelations(Arguments):
     relations: list[RelationItem]
 
 

@@ -1,227 +1,156 @@
-"""What the graph tools answer: its declared shape, and how it is made of what the engine knows."""
+"""What the graph tools answer, in either spelling a caller knows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NotRequired, cast
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
-from typing_extensions import TypedDict
+from pydantic import Field, PlainSerializer
 
-from mcp_memory.server.mcp.graph_curation import ReflectionOut
-from mcp_memory.server.mcp.graph_inputs import RelationItem
+from mcp_memory.server.shapes.entities import Entity, Reflection, Relation
+from mcp_memory.server.shapes.memories import Memory
+from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
 
 if TYPE_CHECKING:
     from mcp_memory.engine.relating import RelationOutcome
-    from mcp_memory.model import Entity, Memory, Node, Relation
+    from mcp_memory.server.mcp.graph_inputs import RelationItem
+
+Minute = Annotated[datetime, PlainSerializer(lambda at: f"{at:%Y-%m-%d %H:%M:%S}", return_type=str)]
 
 
-class EntityOut(TypedDict):
-    name: str
-    entityType: NotRequired[str]
-    observations: NotRequired[list[str]]
-    id: NotRequired[str]
-    entity_type: NotRequired[str]
-    description: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any]]
-    status: NotRequired[str]
-    created_at: NotRequired[str]
+@drawn(Entity, only="name type", type="entityType")
+class PlainEntity(Shape):
+    texts: list[str] = Field(serialization_alias="observations")
 
 
-RelationOut = TypedDict(
-    "RelationOut",
-    {
-        "from": NotRequired[str],
-        "to": NotRequired[str],
-        "relationType": NotRequired[str],
-        "relation_id": NotRequired[int],
-        "id": NotRequired[str],
-        "source": NotRequired[str],
-        "target": NotRequired[str],
-        "relation_type": NotRequired[str],
-        "strength": NotRequired[float],
-        "confidence": NotRequired[float],
-        "context": NotRequired[str | None],
-        "ended_at": NotRequired[str],
-        "error": NotRequired[str],
-    },
-)
+@drawn(Entity, only="id name type description metadata created_at")
+class FullEntity(Shape):
+    pass
 
 
-class FullRelation(TypedDict):
-    id: str
-    source: str
-    target: str
-    relation_type: str
-    strength: float
-    confidence: float
-    context: str | None
+@drawn(Relation, only="source target type", source="from", target="to", type="relationType")
+class PlainRelation(Shape):
+    error: str | None = omitted()
 
 
-class ObservationOut(TypedDict):
-    id: str
-    content: str
-    kind: str
-    created_at: str
-    similarity_flag: int
-    superseded_at: NotRequired[str]
-    superseded_by: NotRequired[str]
+class NumberedRelation(PlainRelation):
+    seq: int = Field(serialization_alias="relation_id")
+    context: str | None = omitted()
+    ended_at: datetime | None = omitted()
 
 
-class Entities(TypedDict):
-    entities: list[EntityOut]
+@drawn(Relation, only="source target type")
+class NamedRelation(Shape):
+    pass
 
 
-class RelationsMade(TypedDict):
-    relations: list[RelationOut]
-    errors: NotRequired[list[str]]
+@drawn(Relation, only="id source target type strength confidence context")
+class FullRelation(Shape):
+    pass
 
 
-class AddedTo(TypedDict):
-    entityName: str
-    addedObservations: list[str]
+class FailedRelation(Shape):
+    error: str
 
 
-class ObservationsAdded(TypedDict):
-    entity: NotRequired[EntityOut]
-    results: NotRequired[list[AddedTo]]
+@drawn(Memory, only="id content kind created_at")
+class ObservationOut(Shape):
+    flagged: int = Field(serialization_alias="similarity_flag")
+    superseded_at: datetime | None = omitted()
+    superseded_by: str | None = omitted()
 
 
-class EntitiesDeleted(TypedDict):
+@drawn(Reflection, only="target_type author content mood")
+class ReflectionOut(Shape):
+    seq: int = Field(serialization_alias="id")
+    target_seq: int | None = Field(serialization_alias="target_id")
+    created_at: Minute
+
+
+class ScoredReflection(ReflectionOut):
+    score: Rounded
+
+
+class EntitiesMade(Shape):
+    entities: list[PlainEntity | FullEntity]
+
+
+class RelationsMade(Shape):
+    relations: list[PlainRelation | FullRelation | FailedRelation]
+    errors: list[str] | None = omitted()
+
+
+class AddedTo(Shape):
+    entityName: str  # noqa: N815 - the wire's spelling
+    addedObservations: list[str]  # noqa: N815
+
+
+class ObservationsAdded(Shape):
+    entity: PlainEntity | None = omitted()
+    results: list[AddedTo] | None = Field(None, exclude_if=lambda results: results is None)
+
+
+class EntitiesDeleted(Shape):
     deleted: list[str]
-    errors: NotRequired[list[str]]
+    errors: list[str] | None = omitted()
 
 
-class ObservationsDeleted(TypedDict):
-    entity: NotRequired[EntityOut]
-    success: NotRequired[bool]
-    message: NotRequired[str]
+class ObservationsDeleted(Shape):
+    entity: PlainEntity | None = omitted()
+    success: bool | None = omitted()
+    message: str | None = omitted()
 
 
-class RelationsDeleted(TypedDict):
-    deleted: list[RelationOut]
-    errors: NotRequired[list[str]]
+class RelationsDeleted(Shape):
+    deleted: list[PlainRelation | NamedRelation]
+    errors: list[str] | None = omitted()
 
 
-class NodesFound(TypedDict):
-    entities: list[EntityOut]
+class NodesFound(Shape):
+    nodes: list[PlainEntity] = Field(serialization_alias="entities")
     total: int
-    next_cursor: NotRequired[int]
+    cursor: int | None = omitted("next_cursor")
 
 
-class OpenedEntity(TypedDict):
-    name: str
-    entityType: str
-    observations: list[str]
-    entity_id: NotRequired[int]
-    status: NotRequired[str]
-    details: NotRequired[list[ObservationOut]]
-    reflections: NotRequired[list[ReflectionOut]]
+class GraphPage(NodesFound):
+    relations: list[NumberedRelation]
 
 
-class NodesOpened(TypedDict):
-    entities: list[OpenedEntity]
-    relations: NotRequired[list[RelationOut]]
+class OpenedEntity(PlainEntity):
+    reflections: list[ReflectionOut] | None = Field(None, exclude_if=lambda about: about is None)
 
 
-class GraphPage(TypedDict):
-    entities: list[EntityOut]
-    relations: list[RelationOut]
-    total: int
-    next_cursor: NotRequired[int]
+class DetailedEntity(OpenedEntity):
+    seq: int = Field(serialization_alias="entity_id")
+    status: str
+    observations: list[ObservationOut] = Field(serialization_alias="details")
 
 
-class Ended(TypedDict):
+class NodesOpened(Shape):
+    entities: list[OpenedEntity | DetailedEntity]
+    relations: list[NumberedRelation] | None = Field(None, exclude_if=lambda relations: relations is None)
+
+
+class RelationEnded(Shape):
     result: str
-    inverse_id: NotRequired[int]
+    inverse_id: int | None = omitted()
 
 
-class Migrated(TypedDict):
+class FileImported(Shape):
     entities_imported: int
     relations_imported: int
     errors: int
     skipped: int
 
 
-def plain_entity(node: Node) -> EntityOut:
-    return {"name": node.entity.name, "entityType": node.entity.type, "observations": node.texts}
-
-
-def full_entity(entity: Entity) -> EntityOut:
-    return {
-        "id": entity.id,
-        "name": entity.name,
-        "entity_type": entity.type,
-        "description": entity.description,
-        "metadata": dict(entity.metadata),
-        "created_at": entity.created_at.isoformat(),
-    }
-
-
-def numbered_relation(relation: Relation) -> RelationOut:
-    shown: RelationOut = {
-        "relation_id": relation.seq,
-        "from": relation.source,
-        "to": relation.target,
-        "relationType": relation.type,
-    }
-    if relation.context:
-        shown["context"] = relation.context
-    if relation.ended_at:
-        shown["ended_at"] = relation.ended_at.isoformat()
-    return shown
-
-
-def opened(node: Node) -> OpenedEntity:
-    return {"name": node.entity.name, "entityType": node.entity.type, "observations": node.texts}
-
-
-def detailed(node: Node) -> OpenedEntity:
-    return {
-        **opened(node),
-        "entity_id": node.entity.seq,
-        "status": node.entity.status,
-        "details": [_observation(memory) for memory in node.observations],
-    }
-
-
-def _observation(memory: Memory) -> ObservationOut:
-    shown: ObservationOut = {
-        "id": memory.id,
-        "content": memory.content,
-        "kind": memory.kind,
-        "created_at": memory.created_at.isoformat(),
-        "similarity_flag": int(memory.flagged_at is not None),
-    }
-    if memory.superseded_at and memory.superseded_by:
-        shown["superseded_at"] = memory.superseded_at.isoformat()
-        shown["superseded_by"] = memory.superseded_by
-    return shown
-
-
-def outcome_of(item: RelationItem, outcome: RelationOutcome) -> RelationOut:
+def outcome_of(item: RelationItem, outcome: RelationOutcome) -> Shape:
     if outcome.relation is None:
-        return {"error": f"Entity not found: {outcome.missing}"}
+        return FailedRelation(error=f"Entity not found: {outcome.missing}")
     if not item.is_plain:
-        return cast("RelationOut", full_relation(outcome.relation))
-    if outcome.existed:
-        return {**spelled(item), "error": "Relation already exists"}
-    return spelled(item)
+        return FullRelation.of(outcome.relation)
+    return PlainRelation.of(item.triple(), error="Relation already exists" if outcome.existed else None)
 
 
-def full_relation(relation: Relation) -> FullRelation:
-    return {
-        "id": relation.id,
-        "source": relation.source,
-        "target": relation.target,
-        "relation_type": relation.type,
-        "strength": relation.strength,
-        "confidence": relation.confidence,
-        "context": relation.context,
-    }
-
-
-def spelled(item: RelationItem) -> RelationOut:
+def spelled(item: RelationItem) -> Shape:
     """The relation in the words it was asked in."""
-    source, target, type = item.ends
-    if item.is_plain:
-        return {"from": source, "to": target, "relationType": type}
-    return {"source": source, "target": target, "relation_type": type}
+    return (PlainRelation if item.is_plain else NamedRelation).of(item.triple())

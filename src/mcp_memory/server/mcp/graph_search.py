@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-from typing_extensions import TypedDict
+from pydantic import AfterValidator, Field
 
+from mcp_memory.server.mcp.graph_outputs import PlainEntity
 from mcp_memory.server.mcp.tools import READS, Arguments, tool
+from mcp_memory.server.shapes.entities import Mentioned
+from mcp_memory.server.shapes.shape import Record, Rounded, Shape, omitted
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.entity_search import EntityHit
 
 
 class SearchSemantic(Arguments):
@@ -21,33 +21,24 @@ class SearchSemantic(Arguments):
     explain: Annotated[bool, Field(description="Also say for each result where it came from.")] = False
 
 
-class Scoring(TypedDict):
-    importance: float
-    temporal_factor: float
-    cooc_boost: float
+class LimbicFactors(Shape):
+    importance: Rounded
+    temporal_factor: Rounded
+    cooc_boost: Rounded
 
 
-class EntityFound(TypedDict):
-    name: str
-    entityType: str
-    observations: list[str]
-    limbic_score: float
-    scoring: Scoring
+class EntityFound(PlainEntity):
+    limbic_score: Rounded
+    scoring: LimbicFactors
     routing_strategy: str
-    distance: NotRequired[float]
-    rrf_score: NotRequired[float]
-    explanation: NotRequired[dict[str, Any]]
+    distance: Rounded | None = omitted()
+    rrf_score: Annotated[float, AfterValidator(lambda score: round(score, 6))] | None = omitted()
+    explanation: Record | None = omitted()
 
 
-class MemoryFound(TypedDict):
-    id: str
-    content: str
-    memory_type: str
-
-
-class EntitiesFound(TypedDict):
-    results: list[EntityFound]
-    memories: NotRequired[list[MemoryFound]]
+class EntitiesFound(Shape):
+    hits: list[EntityFound] = Field(serialization_alias="results")
+    unattached: list[Mentioned] | None = omitted("memories")
     mode: str
 
 
@@ -60,32 +51,4 @@ def search_semantic(engine: Engine, arguments: SearchSemantic) -> EntitiesFound:
     `mode` says if only words could be searched, and why.
     """
     answer = engine.entities.search(arguments.query, arguments.limit, explain=arguments.explain)
-    found: EntitiesFound = {"results": [_found(hit) for hit in answer.hits], "mode": answer.mode}
-    if answer.unattached:
-        found["memories"] = [
-            {"id": memory.id, "content": memory.content, "memory_type": memory.type}
-            for memory in answer.unattached
-        ]
-    return found
-
-
-def _found(hit: EntityHit) -> EntityFound:
-    found: EntityFound = {
-        "name": hit.node.entity.name,
-        "entityType": hit.node.entity.type,
-        "observations": hit.node.texts,
-        "limbic_score": round(hit.limbic_score, 4),
-        "scoring": {
-            "importance": round(hit.scoring.importance, 4),
-            "temporal_factor": round(hit.scoring.temporal_factor, 4),
-            "cooc_boost": round(hit.scoring.cooc_boost, 4),
-        },
-        "routing_strategy": hit.routing_strategy,
-    }
-    if hit.distance is not None:
-        found["distance"] = round(hit.distance, 4)
-    if hit.rrf_score is not None:
-        found["rrf_score"] = round(hit.rrf_score, 6)
-    if hit.explanation is not None:
-        found["explanation"] = asdict(hit.explanation)
-    return found
+    return EntitiesFound.of(answer)

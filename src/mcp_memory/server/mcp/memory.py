@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from mcp_memory.model import MEMORY_TYPES, Filter, SearchMode
 from mcp_memory.ranking.decay import STRICT_FLOOR
 from mcp_memory.server.mcp import graph, memory_maintenance
 from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, Moment, ToolSet, tool
+from mcp_memory.server.shapes.memories import Memory, SimilarMemory
+from mcp_memory.server.shapes.shape import Record, Rounded, Shape, drawn, omitted
 from mcp_memory.tuning import Fading
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.memories import Similar, Stored
-    from mcp_memory.engine.recall import Hit
-    from mcp_memory.model import Memory
+    from mcp_memory.engine.memories import Stored
 
 INSTRUCTIONS = """\
 A memory that lasts between conversations. Recall before you answer from knowledge about the user or their \
@@ -32,12 +31,17 @@ class StoreMemory(Arguments):
     content: Annotated[
         str, Field(description="One fact, in a sentence that can be understood without this conversation.")
     ]
-    memory_type: Annotated[str, Field(description=f"One of {TYPES}; or a name of your own.")] = "observation"
+    type: Annotated[
+        str, Field(validation_alias="memory_type", description=f"One of {TYPES}; or a name of your own.")
+    ] = "observation"
     tags: Annotated[list[str], Field(description="Words to filter by later.")] = []
     confidence: Annotated[float, Field(description="How sure it is, 0 to 1.")] = 1.0
     source: Annotated[str | None, Field(description="Where it comes from.")] = None
     context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
     metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
+    pinned: Annotated[
+        bool | None, Field(description="Keep it from fading; follows from the type unless given.")
+    ] = None
     entity_names: Annotated[
         list[str], Field(description="Who or what it is about, by name; made if not known yet.")
     ] = []
@@ -52,7 +56,7 @@ class RecallMemories(Arguments):
             "words; graph for what is known around an entity that the query names."
         ),
     ] = "hybrid"
-    memory_types: Annotated[list[str], Field(description="Only these types.")] = []
+    types: Annotated[list[str], Field(validation_alias="memory_types", description="Only these types.")] = []
     tags: Annotated[list[str], Field(description="Only memories that have all of these tags.")] = []
     min_confidence: Annotated[
         float | None,
@@ -74,8 +78,12 @@ class RecallMemories(Arguments):
         str | None,
         Field(description="Only memories about this entity; in graph mode, the entity to start from."),
     ] = None
-    after_date: Annotated[Moment | None, Field(description="Only memories stored after this.")] = None
-    before_date: Annotated[Moment | None, Field(description="Only memories stored before this.")] = None
+    after: Annotated[
+        Moment | None, Field(validation_alias="after_date", description="Only memories stored after this.")
+    ] = None
+    before: Annotated[
+        Moment | None, Field(validation_alias="before_date", description="Only memories stored before this.")
+    ] = None
     source: Annotated[str | None, Field(description="Only memories from this source.")] = None
     hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
     explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
@@ -84,30 +92,15 @@ class RecallMemories(Arguments):
     ] = None
 
 
-class MemoryOut(TypedDict):
-    id: str
-    content: str
-    memory_type: str
-    tags: list[str]
-    confidence: float
-    importance: float
-    source: str | None
-    context: str | None
-    metadata: dict[str, Any]
-    entity_names: list[str]
-    pinned: bool
-    access_count: int
-    last_accessed_at: str | None
-    created_at: str
-    updated_at: str
-    version: int
+@drawn(Memory, without="effective_confidence channel origin kind flagged superseded_by superseded_at "
+       "forgotten_at forgotten_reason captured project", entities="entity_names")  # fmt: skip
+class MemoryOut(Shape):
+    pass
 
 
-class SimilarOut(TypedDict):
-    id: str
-    content: str
-    similarity: float
-    reason: str
+@drawn(SimilarMemory, only="id content reason", reason="reason")
+class SimilarOut(Shape):
+    cosine: Rounded = Field(serialization_alias="similarity")
 
 
 class StoredOut(MemoryOut):
@@ -117,16 +110,16 @@ class StoredOut(MemoryOut):
 
 
 class FoundOut(MemoryOut):
-    score: float
-    effective_confidence: float
+    score: Rounded
+    effective_confidence: Rounded
     superseded: bool
-    explanation: NotRequired[dict[str, Any]]
+    explanation: Record | None = omitted()
 
 
-class RecalledOut(TypedDict):
-    memories: list[FoundOut]
-    total_found: int
-    search_mode: str
+class RecalledOut(Shape):
+    hits: list[FoundOut] = Field(serialization_alias="memories")
+    total: int = Field(serialization_alias="total_found")
+    mode: str = Field(serialization_alias="search_mode")
 
 
 @tool(title="Store a Memory", annotations=CHANGES)
@@ -140,24 +133,8 @@ def store_memory(engine: Engine, arguments: StoreMemory) -> StoredOut:
     """
     from mcp_memory.engine.drafts import NewMemory
 
-    stored = engine.memories.remember(
-        NewMemory(
-            content=arguments.content,
-            type=arguments.memory_type,
-            tags=tuple(arguments.tags),
-            confidence=arguments.confidence,
-            source=arguments.source,
-            context=arguments.context,
-            metadata=arguments.metadata,
-            entity_names=tuple(arguments.entity_names),
-        )
-    )
-    return {
-        **memory_out(stored.memory, stored.entities),
-        "outcome": stored.outcome,
-        "message": _message(stored),
-        "similar": [_similar(item) for item in stored.similar],
-    }
+    stored = engine.memories.remember(arguments.fill(NewMemory))
+    return StoredOut.of(stored, message=_message(stored))
 
 
 @tool(title="Recall Memories", annotations=READS)
@@ -171,14 +148,7 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
     answer = engine.recall.recall(
         arguments.query,
         mode=arguments.search_mode,
-        filter=Filter(
-            types=tuple(arguments.memory_types),
-            tags=tuple(arguments.tags),
-            min_confidence=arguments.min_confidence,
-            after=arguments.after_date,
-            before=arguments.before_date,
-            source=arguments.source,
-        ),
+        filter=arguments.fill(Filter),
         entity_name=arguments.entity_name,
         hops=arguments.hops,
         limit=arguments.limit,
@@ -188,54 +158,7 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
         strict_floor=STRICT_FLOOR,
         as_of=arguments.as_of,
     )
-    return {
-        "memories": [_found(hit) for hit in answer.hits],
-        "total_found": answer.total,
-        "search_mode": answer.mode,
-    }
-
-
-def memory_out(memory: Memory, entities: tuple[str, ...]) -> MemoryOut:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "memory_type": memory.type,
-        "tags": list(memory.tags),
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "source": memory.source,
-        "context": memory.context,
-        "metadata": dict(memory.metadata),
-        "entity_names": list(entities),
-        "pinned": memory.pinned_at is not None,
-        "access_count": memory.access_count,
-        "last_accessed_at": memory.accessed_at.isoformat() if memory.accessed_at else None,
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": memory.updated_at.isoformat(),
-        "version": memory.version,
-    }
-
-
-def _found(hit: Hit) -> FoundOut:
-    found: FoundOut = {
-        **memory_out(hit.memory, hit.entities),
-        "score": round(hit.score, 4),
-        "effective_confidence": round(hit.effective_confidence, 4),
-        "superseded": hit.memory.superseded_at is not None,
-        "explanation": dict(hit.explanation or {}),
-    }
-    if hit.explanation is None:
-        del found["explanation"]
-    return found
-
-
-def _similar(item: Similar) -> SimilarOut:
-    return {
-        "id": item.memory.id,
-        "content": item.memory.content,
-        "similarity": round(item.cosine, 4),
-        "reason": item.reason,
-    }
+    return RecalledOut.of(answer)
 
 
 def _message(stored: Stored) -> str:

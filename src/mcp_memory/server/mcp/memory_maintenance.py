@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-from typing_extensions import TypedDict
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from mcp_memory.server.mcp.graph_outputs import FullRelation, full_relation
+from mcp_memory.server.mcp.graph_outputs import FullRelation
 from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Moment, Tell, tool
+from mcp_memory.server.shapes.analytics import Overview
+from mcp_memory.server.shapes.changes import Change, Undone
+from mcp_memory.server.shapes.curation import MergeCounts
+from mcp_memory.server.shapes.entities import Entity
+from mcp_memory.server.shapes.memories import Memory
+from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
 from mcp_memory.text.preview import shortened
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
-    from mcp_memory.engine.analytics import Stats
-    from mcp_memory.engine.consolidation import Cluster, KeptApart
-    from mcp_memory.engine.graph_walk import WalkedNode
-    from mcp_memory.engine.history import Change
-    from mcp_memory.model import Memory, MemoryVersion
 
 SHOWN = 20
 """Clusters and pairs that one report shows; it counts them all."""
@@ -42,7 +43,9 @@ class DeleteMemories(Arguments):
 class UpdateMemory(Arguments):
     memory_id: MemoryId
     content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
-    memory_type: Annotated[str | None, Field(description="What kind of memory it is.")] = None
+    type: Annotated[
+        str | None, Field(validation_alias="memory_type", description="What kind of memory it is.")
+    ] = None
     tags: Annotated[list[str] | None, Field(description="All of its tags.")] = None
     confidence: Annotated[float | None, Field(description="How sure it is, 0 to 1.")] = None
     importance: Annotated[float | None, Field(description="How much it matters, 0 to 1.")] = None
@@ -55,10 +58,7 @@ class UpdateMemory(Arguments):
 
     def changes(self) -> dict[str, Any]:
         """What is given, by the names that a memory has for it."""
-        given = self.model_dump(exclude={"memory_id", "expected_version"}, exclude_none=True)
-        if "memory_type" in given:
-            given["type"] = given.pop("memory_type")
-        return given
+        return self.model_dump(exclude={"memory_id", "expected_version"}, exclude_none=True)
 
 
 class GetEntityGraph(Arguments):
@@ -105,128 +105,105 @@ class MemoryHistory(Arguments):
     memory_id: MemoryId
 
 
-class Deleted(TypedDict):
+class DeletedShown(Shape):
     deleted_count: int
     deleted_ids: list[str]
-    not_found: list[str]
+    missing: list[str] = Field(serialization_alias="not_found")
     kept: list[str]
     dry_run: bool
-    change_id: NotRequired[str]
+    act: str | None = omitted("change_id")
 
 
-class MemoryShown(TypedDict):
-    id: str
-    content: str
-    memory_type: str
-    tags: list[str]
-    confidence: float
-    importance: float
-    created_at: str
+@drawn(Memory, only="id content type tags confidence importance created_at")
+class MemoryShown(Shape):
+    pass
 
 
-class NodeShown(TypedDict):
-    id: str
-    name: str
-    entity_type: str
-    description: str | None
+@drawn(Entity, only="id name type description")
+class NodeShown(Shape):
     depth: int
     memory_count: int
-    memories: NotRequired[list[MemoryShown]]
+    memories: list[MemoryShown] | None = Field(None, exclude_if=lambda shown: shown is None)
 
 
-class EntityGraphShown(TypedDict):
+class EntityGraphShown(Shape):
     center: str
     nodes: list[NodeShown]
     edges: list[FullRelation]
     truncated: bool
 
 
-class Part(TypedDict):
+class Part(Shape):
     id: str
-    content: str
-    similarity: NotRequired[float]
+    content: Annotated[str, AfterValidator(lambda text: shortened(text, 200))]
+    cosine: Rounded | None = omitted("similarity")
 
 
-class ClusterShown(TypedDict):
+class ClusterShown(Shape):
     primary: Part
     absorbed: list[Part]
 
 
-class PairShown(TypedDict):
+class PairShown(Shape):
     memories: list[Part]
-    similarity: float
+    cosine: Rounded = Field(serialization_alias="similarity")
     reason: str
 
 
-class Report(TypedDict):
-    clusters_found: int
-    memories_merged: int
-    memories_deleted: int
-    memories_compared: int
-    dry_run: bool
+@drawn(MergeCounts, without="act threshold")
+class MergesShown(Shape):
     clusters: list[ClusterShown]
     kept_apart_count: int
     kept_apart: list[PairShown]
-    change_id: NotRequired[str]
+    act: str | None = omitted("change_id")
 
 
-class StatsShown(TypedDict):
-    total_memories: int
-    total_entities: int
-    total_relations: int
-    memories_by_type: dict[str, int]
-    average_confidence: float
-    oldest_memory: str | None
-    newest_memory: str | None
-    low_confidence_count: int
+@drawn(Overview, only="total_memories total_entities total_relations memories_by_type average_confidence "
+       "oldest_memory newest_memory low_confidence_count")  # fmt: skip
+class StatsShown(Shape):
+    pass
 
 
-class Undone(TypedDict):
-    undone: str
-    change_id: str
-    redo_id: str
-    restored_ids: list[str]
+@drawn(Undone, summary="undone", act="change_id", by_act="redo_id", restored="restored_ids")
+class UndoneShown(Shape):
+    pass
 
 
-class ChangeShown(TypedDict):
-    change_id: str
-    summary: str
-    at: str
-    client: str
-    undoable: bool
-    undone: bool
+class ChangesShown(Shape):
+    changes: list[Change]
+    next_cursor: int | None = omitted()
 
 
-class Changes(TypedDict):
-    changes: list[ChangeShown]
-    next_cursor: NotRequired[int]
-
-
-class Updated(TypedDict):
-    memory: MemoryShown
-    version: int
-
-
-class Restored(TypedDict):
+class RestoredShown(Shape):
     memory: MemoryShown
 
 
-class VersionShown(TypedDict):
+class UpdatedShown(RestoredShown):
     version: int
+
+
+def _from_state(name: str, otherwise: object = None) -> BeforeValidator:
+    return BeforeValidator(lambda state: state.get(name, otherwise))
+
+
+class VersionShown(Shape):
+    number: int = Field(serialization_alias="version")
     content: str
-    memory_type: str | None
-    tags: list[str]
+    type: Annotated[str | None, _from_state("type")] = Field(
+        validation_alias="state", serialization_alias="memory_type"
+    )
+    tags: Annotated[list[str], _from_state("tags", ())] = Field(validation_alias="state")
     reason: str
-    until: str
+    at: datetime = Field(serialization_alias="until")
 
 
-class HistoryShown(TypedDict):
+class HistoryShown(Shape):
     memory_id: str
     versions: list[VersionShown]
 
 
 @tool(title="Delete Memories", annotations=DELETES)
-def delete_memories(engine: Engine, arguments: DeleteMemories) -> Deleted:
+def delete_memories(engine: Engine, arguments: DeleteMemories) -> DeletedShown:
     """Delete memories by their ids or by conditions; at least one must be given.
 
     With several conditions, only memories that meet all of them are deleted. Try conditions with dry_run
@@ -240,18 +217,12 @@ def delete_memories(engine: Engine, arguments: DeleteMemories) -> Deleted:
         types=arguments.memory_types,
         dry_run=arguments.dry_run,
     )
-    shown: Deleted = {
-        "deleted_count": len(gone.memories),
-        "deleted_ids": [memory.id for memory in gone.memories[:MOST_IDS]],
-        "not_found": list(gone.missing),
-        "kept": list(gone.kept),
-        "dry_run": gone.dry_run,
-    }
-    return {**shown, "change_id": gone.act} if gone.act else shown
+    ids = [memory.id for memory in gone.memories]
+    return DeletedShown.of(gone, deleted_count=len(ids), deleted_ids=ids[:MOST_IDS])
 
 
 @tool(title="Update a Memory", annotations=CHANGES)
-def update_memory(engine: Engine, arguments: UpdateMemory) -> Updated:
+def update_memory(engine: Engine, arguments: UpdateMemory) -> UpdatedShown:
     """Correct or complete a memory; what is not given stays as it is.
 
     Use it when a memory is nearly right. When the facts themselves have changed, store the new fact: then
@@ -260,7 +231,7 @@ def update_memory(engine: Engine, arguments: UpdateMemory) -> Updated:
     changed = engine.memories.update(
         arguments.memory_id, arguments.changes(), expected_version=arguments.expected_version
     )
-    return {"memory": _memory(changed), "version": changed.version}
+    return UpdatedShown.of(memory=changed, version=changed.version)
 
 
 @tool(title="Get Entity Graph", annotations=READS)
@@ -277,16 +248,14 @@ def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphSh
         include_memories=arguments.include_memories,
         as_of=arguments.as_of,
     )
-    return {
-        "center": graph.center.name,
-        "nodes": [_node(node, arguments.include_memories) for node in graph.nodes],
-        "edges": [full_relation(edge) for edge in graph.edges],
-        "truncated": graph.truncated,
-    }
+    hidden = {} if arguments.include_memories else {"memories": None}
+    return EntityGraphShown.of(
+        graph, center=graph.center.name, nodes=[NodeShown.of(node, **hidden) for node in graph.nodes]
+    )
 
 
 @tool(title="Consolidate Memories", annotations=CHANGES)
-def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: Tell) -> Report:
+def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: Tell) -> MergesShown:
     """Merge memories that say the same in other words, and report what was merged and what was not.
 
     Runs by itself now and then; call it after storing much at once, or with dry_run to see duplicates.
@@ -296,17 +265,13 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: T
     done = engine.maintenance.consolidate(
         arguments.similarity_threshold, dry_run=arguments.dry_run, full=arguments.full, progress=tell
     )
-    report: Report = {
-        "clusters_found": len(done.clusters),
-        "memories_merged": done.merged,
-        "memories_deleted": done.deleted,
-        "memories_compared": done.compared,
-        "dry_run": done.dry_run,
-        "clusters": [_cluster(cluster) for cluster in done.clusters[:SHOWN]],
-        "kept_apart_count": len(done.apart),
-        "kept_apart": [_pair(pair) for pair in done.apart[:SHOWN]],
-    }
-    return {**report, "change_id": done.act} if done.act else report
+    return MergesShown.of(
+        done,
+        clusters_found=len(done.clusters),
+        clusters=done.clusters[:SHOWN],
+        kept_apart_count=len(done.apart),
+        kept_apart=[PairShown.of(pair, memories=(pair.a, pair.b)) for pair in done.apart[:SHOWN]],
+    )
 
 
 @tool(title="Get Memory Statistics", annotations=READS)
@@ -315,11 +280,11 @@ def get_memory_stats(engine: Engine) -> StatsShown:
 
     Confidence is as it has faded by now; low_confidence_count counts memories below 0.3.
     """
-    return _stats(engine.analytics.stats())
+    return StatsShown.of(engine.analytics.stats())
 
 
 @tool(title="Undo a Change", annotations=TAKES_BACK)
-def undo_change(engine: Engine, arguments: UndoChange) -> Undone:
+def undo_change(engine: Engine, arguments: UndoChange) -> UndoneShown:
     """Take back a change: a deletion, an edit, a merge, whatever it was, as if it had not happened.
 
     Without change_id your own latest change is taken back; with one from list_changes, that one. Nothing is
@@ -330,27 +295,22 @@ def undo_change(engine: Engine, arguments: UndoChange) -> Undone:
         undone = history.undo_last(by=engine.caller.client)
     else:
         undone = history.undo(arguments.change_id)
-    return {
-        "undone": undone.summary,
-        "change_id": undone.act,
-        "redo_id": undone.by_act,
-        "restored_ids": list(undone.restored),
-    }
+    return UndoneShown.of(undone)
 
 
 @tool(title="List Changes", annotations=READS)
-def list_changes(engine: Engine, arguments: ListChanges) -> Changes:
+def list_changes(engine: Engine, arguments: ListChanges) -> ChangesShown:
     """List what was changed lately, by whom, and whether it can be undone; the newest first.
 
     Use it to find the change_id for undo_change, or to tell the user what has happened.
     """
     found = engine.history.recent(arguments.limit, arguments.cursor)
-    shown: Changes = {"changes": [_change(change) for change in found]}
-    return {**shown, "next_cursor": found[-1].cursor} if len(found) == arguments.limit else shown
+    more = found[-1].cursor if len(found) == arguments.limit else None
+    return ChangesShown.of(changes=found, next_cursor=more)
 
 
 @tool(title="Restore a Memory", annotations=CHANGES)
-def restore_memory(engine: Engine, arguments: RestoreMemory) -> Restored:
+def restore_memory(engine: Engine, arguments: RestoreMemory) -> RestoredShown:
     """Bring back a memory that was forgotten, deleted, pruned or merged away; or an earlier version of one.
 
     A memory that was merged away takes its merge back with it. Versions are listed by memory_history.
@@ -359,7 +319,7 @@ def restore_memory(engine: Engine, arguments: RestoreMemory) -> Restored:
         memory = engine.history.restore(arguments.memory_id)
     else:
         memory = engine.history.restore_version(arguments.memory_id, arguments.version)
-    return {"memory": _memory(memory)}
+    return RestoredShown.of(memory=memory)
 
 
 @tool(title="Read a Memory's History", annotations=READS)
@@ -369,88 +329,7 @@ def memory_history(engine: Engine, arguments: MemoryHistory) -> HistoryShown:
     Use it when something remembered looks wrong or was different before.
     """
     versions = engine.history.versions(arguments.memory_id)
-    return {"memory_id": arguments.memory_id, "versions": [_version(version) for version in versions]}
-
-
-def _memory(memory: Memory) -> MemoryShown:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "memory_type": memory.type,
-        "tags": list(memory.tags),
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "created_at": memory.created_at.isoformat(),
-    }
-
-
-def _node(node: WalkedNode, with_memories: bool) -> NodeShown:
-    shown: NodeShown = {
-        "id": node.entity.id,
-        "name": node.entity.name,
-        "entity_type": node.entity.type,
-        "description": node.entity.description,
-        "depth": node.depth,
-        "memory_count": node.memory_count,
-    }
-    return {**shown, "memories": [_memory(memory) for memory in node.memories]} if with_memories else shown
-
-
-def _cluster(cluster: Cluster) -> ClusterShown:
-    return {
-        "primary": _part(cluster.primary),
-        "absorbed": [
-            {**_part(member.memory), "similarity": round(member.cosine, 4)} for member in cluster.absorbed
-        ],
-    }
-
-
-def _pair(pair: KeptApart) -> PairShown:
-    return {
-        "memories": [_part(pair.a), _part(pair.b)],
-        "similarity": round(pair.cosine, 4),
-        "reason": pair.reason,
-    }
-
-
-def _part(memory: Memory) -> Part:
-    return {"id": memory.id, "content": shortened(memory.content, 200)}
-
-
-def _stats(stats: Stats) -> StatsShown:
-    return {
-        "total_memories": stats.total_memories,
-        "total_entities": stats.total_entities,
-        "total_relations": stats.total_relations,
-        "memories_by_type": stats.memories_by_type,
-        "average_confidence": stats.average_confidence,
-        "oldest_memory": stats.oldest_memory.isoformat() if stats.oldest_memory else None,
-        "newest_memory": stats.newest_memory.isoformat() if stats.newest_memory else None,
-        "low_confidence_count": stats.low_confidence_count,
-    }
-
-
-def _change(change: Change) -> ChangeShown:
-    return {
-        "change_id": change.act,
-        "summary": change.summary,
-        "at": change.at.isoformat(),
-        "client": change.client,
-        "undoable": change.undoable,
-        "undone": change.undone,
-    }
-
-
-def _version(version: MemoryVersion) -> VersionShown:
-    state: Any = version.state
-    return {
-        "version": version.number,
-        "content": version.content,
-        "memory_type": state.get("type"),
-        "tags": list(state.get("tags", ())),
-        "reason": version.reason,
-        "until": version.at.isoformat(),
-    }
+    return HistoryShown.of(memory_id=arguments.memory_id, versions=versions)
 
 
 TOOLS = (

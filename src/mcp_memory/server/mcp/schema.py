@@ -21,7 +21,7 @@ def input_schema(adapter: TypeAdapter[Any]) -> Json:
 
 def output_schema(adapter: TypeAdapter[Any]) -> Json:
     """What a tool answers. Clients check answers against it, so that "or null" must stay."""
-    schema = _plain(_inlined(adapter.json_schema(mode="serialization")), nullable=True)
+    schema = _brief(_inlined(adapter.json_schema(mode="serialization")))
     if schema.get("type") != "object":
         raise TypeError("a tool must answer with an object, or some clients drop the whole list of tools")
     return schema
@@ -70,6 +70,42 @@ def _plain(schema: Json, nullable: bool) -> Json:
     if not nullable:
         kept = _open(kept)
     return kept
+
+
+def _brief(schema: Json) -> Json:
+    """Names and types alone: what they mean, the tool's description says, and every byte is paid for."""
+    if "properties" in schema:
+        needed = list(schema.get("required", ()))
+        fields = {name: _optional(field, name in needed) for name, field in schema["properties"].items()}
+        required = {"required": needed} if needed else {}
+        return {"type": "object", "properties": fields, **required}
+    if options := schema.get(_UNION):
+        briefs = [_brief(option) for option in options]
+        objects = [brief for brief in briefs if "properties" in brief]
+        rest = [brief for brief in briefs if "properties" not in brief]
+        merged = [_merged(objects)] if objects else []
+        return {_UNION: [*merged, *rest]} if len([*merged, *rest]) > 1 else merged[0]
+    kept = {key: value for key, value in schema.items() if key in ("type", "enum", "const")}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            kept[key] = _brief(schema[key])
+        elif schema.get(key) is True:
+            kept[key] = True
+    return kept
+
+
+def _optional(field: Json, needed: bool) -> Json:
+    """A field that may be missing is never null."""
+    return _brief(field if needed else _without_null(field))
+
+
+def _merged(objects: Sequence[Json]) -> Json:
+    """One object that stands for several spellings: what all of them have is required."""
+    fields: Json = {}
+    for one in objects:
+        fields |= one["properties"]
+    required = [name for name in fields if all(name in one.get("required", ()) for one in objects)]
+    return {"type": "object", "properties": fields, **({"required": required} if required else {})}
 
 
 def _open(schema: Json) -> Json:

@@ -7,14 +7,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import mcp_types as types
-from pydantic import BaseModel, ConfigDict, TypeAdapter, WithJsonSchema
+from pydantic import ConfigDict, TypeAdapter, WithJsonSchema
 
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.schema import Json
+from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.text.plain import plain
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -60,9 +63,14 @@ class Tool:
     """Written for a model: when to use the tool, and when not."""
     annotations: types.ToolAnnotations
     input_schema: Json
-    output_schema: Json
+    describe_output: Callable[[], Json]
+    """The schema of what the tool answers; made when it is listed."""
     run: Run
     """Takes an engine that acts for the caller. May block, and may raise a `MemoryServerError`."""
+
+    @cached_property
+    def output_schema(self) -> Json:
+        return self.describe_output()
 
     @property
     def only_reads(self) -> bool:
@@ -199,10 +207,10 @@ Moment = Annotated[datetime, WithJsonSchema({"type": "string"})]
 """Without a format in its schema: a date alone will do as well."""
 
 
-class Arguments(BaseModel):
+class Arguments(Shape):
     """What a tool, or one item of it, takes. Anything else is an error: it was meant to do something."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
 
 class NoArguments(Arguments):
@@ -219,8 +227,7 @@ One that takes long has a last parameter `tell`, which it tells how far it is.
 def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
     """Make a tool of a function: its name, its docstring, the type of its arguments and of its answer.
 
-    The arguments are an `Arguments` model; the answer is a dataclass, a model or a TypedDict
-    (the one of `typing_extensions`, for Python 3.11).
+    The arguments are an `Arguments` model, the answer is a `Shape`.
     """
 
     def declared(body: Body) -> Tool:
@@ -236,7 +243,7 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
         def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
             accepted = schema.validated(taken, takes, arguments)
             value = body(engine, *([accepted] if rest else []), **({"tell": tell} if tells else {}))
-            return answer(given.dump_python(value, mode="json", by_alias=True))
+            return answer(plain(value))
 
         return Tool(
             name=body.__name__,
@@ -244,7 +251,7 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
             description=inspect.cleandoc(body.__doc__ or ""),
             annotations=annotations,
             input_schema=takes,
-            output_schema=schema.output_schema(given),
+            describe_output=partial(schema.output_schema, given),
             run=run,
         )
 

@@ -11,8 +11,8 @@ from pydantic import Field
 from mcp_memory.engine import history
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.shapes.changes import Change, Event
-from mcp_memory.server.shapes.shape import Id, Shape
+from mcp_memory.server.shapes.changes import Change, Event, Undone
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], responses=ANYWHERE)
 
@@ -36,18 +36,6 @@ class DetailedEvent(Shape):
 
 class ChangeDetails(Shape):
     items: list[DetailedEvent]
-
-
-class Undone(Shape):
-    """Undoing `change_id` is a redo."""
-
-    by_act: Id | None = Field(
-        serialization_alias="change_id",
-        description="`POST /api/changes/{change_id}/undo` takes it back; null when nothing changed.",
-    )
-    act: str = Field(serialization_alias="undone")
-    summary: str
-    restored: list[Id]
 
 
 @router.get("")

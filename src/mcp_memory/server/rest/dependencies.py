@@ -15,7 +15,7 @@ from fastapi import Depends, Header, Path, Query
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
@@ -87,7 +87,9 @@ Names = Annotated[list[str], BeforeValidator(_split), Field(max_length=100)]
 """A query parameter that may be repeated, or hold several names with commas between them."""
 
 
-class Paging(BaseModel):
+class Paging(Shape):
+    model_config = ConfigDict(extra="ignore", defer_build=False)
+
     limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="How many to return at most.")
     offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many to pass over first.")
 

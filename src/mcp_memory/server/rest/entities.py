@@ -110,7 +110,7 @@ def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
     """Have an entity there, merged with what was known of it."""
 
     def create(engine: Engine) -> Made:
-        made = engine.graph.create_entity(NewEntity(**new.fields(), same_type=True))
+        made = engine.graph.create_entity(new.fill(NewEntity, same_type=True))
         graph = engine.graph.get(made.node.entity.id, record=False)
         entity = made.node.entity
         return Made(_in_full(graph), f"{PATH}/{entity.id}", made.new, _etag(entity))

@@ -117,7 +117,7 @@ def propose_split(which: Which, engine: Acting) -> Proposal:
 @router.post("/{which}/split")
 def split_entity(which: Which, wanted: Splits, engine: Acting) -> SplitDone:
     """Move observations to new entities that are related to the original. All of it, or nothing."""
-    splits = [splitting.Split(**split.fields()) for split in wanted.splits]
+    splits = [split.fill(splitting.Split) for split in wanted.splits]
     return SplitDone.of(engine.splitting.execute(which, splits, wanted.parent))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -39,8 +38,6 @@ from mcp_memory.tuning import Fading
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
 
-_FILTERS = {field.name for field in fields(model.Filter)}
-
 Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 
 
@@ -64,6 +61,7 @@ class MemoryToKeep(MemoryChanges):
     content: Text
     type: Text = Field(PLAIN_TYPE, validation_alias="memory_type")
     importance: Share | None = Field(None, description="What is not given follows from the type.")  # type: ignore[assignment]
+    pinned: bool | None = Field(None, description="Never fades; follows from the type unless given.")
     entity_names: tuple[Text, ...] = Field(
         (), description="What it is about; entities that are new are made."
     )
@@ -98,11 +96,12 @@ class Which(Paging):
         return self.entity_id or None
 
     def filter(self) -> model.Filter:
-        given = {name: value for name, value in self if name in _FILTERS}
-        given["types"] = (*self.memory_types, *self.types)
-        given["after"] = self.after_date or self.after
-        given["before"] = self.before_date or self.before
-        return model.Filter(**given)
+        return self.fill(
+            model.Filter,
+            types=(*self.memory_types, *self.types),
+            after=self.after_date or self.after,
+            before=self.before_date or self.before,
+        )
 
 
 class Listing(Which):
@@ -156,7 +155,7 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
     """Keep a memory. One that says the same as another becomes part of it."""
 
     def create(engine: Engine) -> Made:
-        return _made(engine.memories.remember(NewMemory(**new.fields())))
+        return _made(engine.memories.remember(new.fill(NewMemory)))
 
     return once(create, event="memory_", place=PATH + "/{id}")  # type: ignore[return-value]
 

@@ -56,7 +56,7 @@ def create_relation(new: RelationToBegin, once: OnlyOnce) -> Relation:
     """Connect two entities; one that is only mentioned is made with type `unknown`."""
 
     def create(engine: Engine) -> Made:
-        [outcome] = engine.graph.create_relations([NewRelation(**new.fields(), make_ends=True)])
+        [outcome] = engine.graph.create_relations([new.fill(NewRelation, make_ends=True)])
         if outcome.relation is None:
             raise NotFound(f"Entity not found: {outcome.missing}")
         return Made(Relation.of(outcome.relation), f"{PATH}/{outcome.relation.id}", new=not outcome.existed)

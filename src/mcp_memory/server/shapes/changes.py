@@ -37,3 +37,14 @@ class Done(Shape):
         serialization_alias="change_id",
         description="`POST /api/changes/{change_id}/undo` takes it back; null when nothing changed.",
     )
+
+
+class Undone(Shape):
+    """Undoing `change_id` is a redo."""
+
+    by_act: Id = Field(
+        serialization_alias="change_id", description="`POST /api/changes/{change_id}/undo` takes it back."
+    )
+    act: str = Field(serialization_alias="undone")
+    summary: str
+    restored: list[Id]

@@ -38,6 +38,8 @@ class Memory(Shape):
     superseded_at: datetime | None
     forgotten_at: datetime | None
     forgotten_reason: str | None
+    captured: bool = Field(description="Noticed by a rule, on trial: fades in days unless used or accepted.")
+    project: str | None = Field(description="Where it belongs; null: everywhere.")
 
 
 class SimilarMemory(Shape):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,10 +22,14 @@ from pydantic import (
     model_validator,
 )
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 CARRIED = ("memory", "node", "entity", "reflection", "stats", "match")
 """Attributes whose value is read as part of the value that has it: a hit is its memory and a score."""
 
 S = TypeVar("S", bound="Shape")
+D = TypeVar("D", bound="DataclassInstance")
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """From 0 to 1."""
@@ -39,9 +43,9 @@ Record = Annotated[dict[str, Any], BeforeValidator(lambda value: _record(value))
 """A mapping, or a dataclass read as one."""
 
 
-def omitted(**more: Any) -> Any:
-    """A field that is left out where there is nothing to say."""
-    return Field(None, exclude_if=lambda value: value is None, **more)
+def omitted(name: str | None = None) -> Any:
+    """A field that is left out where there is nothing to say; `name` is its name on the wire."""
+    return Field(None, exclude_if=lambda value: value in (None, "", []), serialization_alias=name)
 
 
 class Shape(BaseModel):
@@ -59,17 +63,18 @@ class Shape(BaseModel):
     def _read(cls, value: Any) -> Any:
         return _Reading(value) if _has_attributes(value) else value
 
-    def fields(self) -> dict[str, Any]:
-        """Every field by the name that the domain has for it."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+    def fill(self, kind: type[D], **more: Any) -> D:
+        """A domain value of this kind with every field that both have; `more` says otherwise or adds."""
+        shared = {field.name for field in dataclasses.fields(kind)} & type(self).model_fields.keys()
+        return kind(**{**{name: getattr(self, name) for name in shared}, **more})
 
     def given(self) -> dict[str, Any]:
-        """The same for the fields that the caller named."""
+        """The fields that the caller named, by the name that the domain has for them."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 def drawn(
-    source: type[Shape], *, only: str = "", without: str = "", **renamed: str
+    source: type[Shape], /, *, only: str = "", without: str = "", **renamed: str
 ) -> Callable[[type[S]], type[S]]:
     """Begin the decorated shape with fields of another one, under other names where given.
 
@@ -77,6 +82,8 @@ def drawn(
     those of the domain; a field that is not renamed keeps the name it has on the wire.
     """
     names = only.split() or [name for name in source.model_fields if name not in without.split()]
+    if unknown := {*names, *without.split(), *renamed} - source.model_fields.keys():
+        raise KeyError(f"{source.__name__} has no {', '.join(sorted(unknown))}")
 
     def declared(cls: type[S]) -> type[S]:
         fields: dict[str, Any] = {}

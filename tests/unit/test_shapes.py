@@ -1,0 +1,154 @@
+"""A new column is noticed wherever it could be forgotten: each shape shows it, or says that it does not."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from mcp_memory import model
+from mcp_memory.cli import memories as memory_commands
+from mcp_memory.cli import shapes as printed
+from mcp_memory.engine import drafts, history
+from mcp_memory.server.mcp import agent, graph_outputs, memory, memory_maintenance
+from mcp_memory.server.rest import memories as rest_memories
+from mcp_memory.server.rest import relations as rest_relations
+from mcp_memory.server.shapes import changes, entities, memories
+from mcp_memory.server.shapes.shape import Shape, drawn
+from mcp_memory.storage.schema import COLUMNS
+
+pytestmark = pytest.mark.unit
+
+SHOWN_AS = {
+    "pinned_at": "pinned",
+    "flagged_at": "flagged",
+    "superseded_at": "superseded",
+    "captured_at": "captured",
+}
+"""Moments that outside are only a fact."""
+
+USE = "access_count accessed_at version updated_at"
+LIFE = "forgotten_at forgotten_reason superseded_by flagged_at captured_at pinned_at project"
+
+SHAPES: list[tuple[Any, type[Shape], str]] = [
+    # The value, one of its shapes, and what that shape leaves out on purpose.
+    (model.Memory, memories.Memory, "seq"),
+    (model.Memory, printed.MemoryJson, "seq kind origin flagged_at superseded_at"),
+    (
+        model.Memory,
+        memory.MemoryOut,
+        "seq kind origin channel flagged_at superseded_at superseded_by forgotten_at forgotten_reason "
+        "captured_at project",
+    ),
+    (
+        model.Memory,
+        memory_maintenance.MemoryShown,
+        f"seq kind origin source context channel metadata superseded_at {USE} {LIFE}",
+    ),
+    (
+        model.Memory,
+        agent.Recalled,
+        f"seq kind tags confidence context channel metadata origin {USE} {LIFE}",
+    ),
+    (model.Entity, entities.Entity, "seq"),
+    (model.Entity, printed.EntityJson, "seq"),
+    (model.Entity, graph_outputs.FullEntity, "seq status updated_at"),
+    (model.Relation, entities.Relation, "seq source_seq target_seq"),
+    (model.Relation, printed.RelationJson, "source_seq target_seq metadata updated_at"),
+    (
+        model.Relation,
+        graph_outputs.FullRelation,
+        "seq source_seq target_seq metadata created_at updated_at ended_at",
+    ),
+    (model.Association, memories.Association, "seq"),
+    (model.Reflection, entities.Reflection, "seq target_seq"),
+    (model.Event, changes.Event, "seq subject"),
+    (history.Change, changes.Change, "cursor"),
+    (drafts.NewMemory, rest_memories.MemoryToKeep, "captured project"),
+    (drafts.NewMemory, memory.StoreMemory, "importance channel captured project"),
+    (
+        drafts.NewMemory,
+        agent.MemorySave,
+        "tags confidence context metadata entity_names captured project pinned",
+    ),
+    (model.Filter, rest_memories.Listing, "entity_seq captured in_project"),
+    (
+        model.Filter,
+        memory.RecallMemories,
+        "below_confidence entity_seq channel forgotten pinned superseded captured in_project",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "shape", "left_out"), SHAPES, ids=lambda case: getattr(case, "__name__", "")
+)
+def test_every_field_of_a_value_is_shown_or_left_out_on_purpose(
+    value: Any, shape: type[Shape], left_out: str
+) -> None:
+    shown = set(shape.model_fields)
+    names = {field.name for field in fields(value)}
+    missing = {name for name in names if name not in shown and SHOWN_AS.get(name) not in shown}
+    assert missing == set(left_out.split())
+
+
+def test_every_column_of_a_memory_is_read() -> None:
+    inside = {"space_id", "content_hash"}
+    assert {field.name for field in fields(model.Memory)} == set(COLUMNS["memory"]) - inside
+
+
+@pytest.mark.parametrize("command", [memory_commands.remember, memory_commands.memories.commands["edit"]])
+def test_what_a_memory_is_made_of_can_be_given_on_the_command_line(command: Any) -> None:
+    options = {parameter.name for parameter in command.params}
+    elsewhere = {"content", "captured", "project", "pinned"}
+    wanted = {field.name for field in fields(drafts.NewMemory)} - elsewhere
+    if command.name == "edit":
+        wanted -= {"entity_names"}
+    assert wanted <= options
+
+
+def test_a_relation_can_be_given_over_http_as_it_is_kept() -> None:
+    body = set(rest_relations.RelationToBegin.model_fields)
+    assert {"source", "target", "type", "strength", "confidence", "context"} <= body
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Inner:
+    id: str
+    size: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outer:
+    memory: Inner
+    score: float
+
+
+class Wide(Shape):
+    id: str
+    size: int
+
+
+@drawn(Wide, size="length")
+class Renamed(Shape):
+    """With a word of its own."""
+
+    score: float
+
+
+def test_a_shape_reads_a_value_and_the_value_it_carries() -> None:
+    shown = Renamed.of(Outer(Inner("a", 3), 0.5))
+    assert shown.model_dump() == {"id": "a", "length": 3, "score": 0.5}
+
+
+def test_what_is_said_besides_the_value_comes_first() -> None:
+    assert Renamed.of(Outer(Inner("a", 3), 0.5), score=1).model_dump()["score"] == 1
+
+
+def test_a_vocabulary_can_leave_out_and_rename_but_not_invent() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        drawn(Wide, only="id colour")
+    with pytest.raises(KeyError, match="colour"):
+        drawn(Wide, colour="hue")
