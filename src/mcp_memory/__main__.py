@@ -7,7 +7,8 @@ from mcp_memory.thin.main import run
 
 
 def main() -> None:
-    code = run(sys.argv[1:], os.environ)
+    # A shell that asks for completions is no assistant.
+    code = None if "_MCP_MEMORY_COMPLETE" in os.environ else run(sys.argv[1:], os.environ)
     if code is not None:
         sys.stdout.flush()
         # Nothing is left to be cleaned up, and taking the interpreter apart takes time.

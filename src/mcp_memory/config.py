@@ -232,6 +232,11 @@ class Setting:
     secret: bool
 
     @property
+    def variable(self) -> str:
+        """The shortest environment variable that sets it."""
+        return f"{PREFIX if self.name in _ONLY_PREFIXED else ''}{self.name.upper()}"
+
+    @property
     def shown(self) -> str:
         """The value as text, secrets masked."""
         if self.secret:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,6 +59,12 @@ def open_store(config: Config, url: str, *, must_exist: bool = False) -> Store:
         database.close()
         raise Invalid(f"there is no database of mcp-memory at {settings.masked(url)}: check the address")
     return Store(database).open()
+
+
+def database_exists(config: Config) -> bool:
+    """Whether the configured database is set up. Creates nothing."""
+    with closing(open_database(config)) as database:
+        return database.exists()
 
 
 def open_database(config: Config) -> Database:

@@ -65,6 +65,7 @@ COMMANDS = {
     "open": "mcp_memory.cli.open:open_",
     "token": "mcp_memory.cli.token:token",
     "reembed": "mcp_memory.cli.reembed:reembed",
+    "completion": "mcp_memory.cli.completion:completion",
 }
 
 log = logging.getLogger(__name__)
@@ -120,7 +121,8 @@ def main(
 ) -> None:
     """One long-term memory for every AI assistant.
 
-    Without a command, serves an assistant over MCP on standard input and output.
+    Without a command, serves an assistant over MCP on standard input and output; at a terminal, explains
+    how to connect one.
     """
     flags = {"database_url": database, "space": space, "tools": tools, "log_level": log_level}
     flags |= {"http": "yes"} if http else {}
@@ -130,7 +132,11 @@ def main(
     ctx.obj = session
     ctx.call_on_close(session.close)
     _log_at(log_level or "warning")
-    if ctx.invoked_subcommand is None:
+    if ctx.invoked_subcommand is None and sys.stdin is not None and sys.stdin.isatty():
+        from mcp_memory.cli.welcome import welcome
+
+        welcome(session.config)
+    elif ctx.invoked_subcommand is None:
         _serve(session)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
 import click
 
 from mcp_memory import wiring
-from mcp_memory.cli.output import json_option, print_json, printable
+from mcp_memory.cli.output import coloured, json_option, print_json, printable
 from mcp_memory.cli.session import Session
 from mcp_memory.embedding import NoModel
 from mcp_memory.errors import MemoryServerError
@@ -86,9 +85,7 @@ def _model(session: Session) -> Finding:
 
 
 def _show(finding: Finding) -> None:
-    mark = click.style("ok     ", fg="green") if finding.is_well else click.style("PROBLEM", fg="red")
-    click.echo(
-        f"{mark}  {printable(finding.subject)}: {printable(finding.detail)}", color=sys.stdout.isatty()
-    )
+    mark = coloured("ok     ", "green") if finding.is_well else coloured("PROBLEM", "red")
+    click.echo(f"{mark}  {printable(finding.subject)}: {printable(finding.detail)}")
     if not finding.is_well and finding.advice:
         click.echo(f"         {printable(finding.advice)}")

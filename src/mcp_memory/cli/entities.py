@@ -6,15 +6,15 @@ from datetime import datetime
 
 import click
 
-from mcp_memory.cli.options import as_of_option
+from mcp_memory.cli.lazy import SuggestingGroup
+from mcp_memory.cli.options import ENTITY_NAME, as_of_option
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, table
 from mcp_memory.cli.rendering import entity_json, graph_json, node_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.graph import NewEntity
-from mcp_memory.errors import NotFound
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def entities() -> None:
     """List, show, create and delete entities."""
 
@@ -56,7 +56,7 @@ def list_(
 
 
 @entities.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", type=ENTITY_NAME)
 @click.option("--all", "superseded", is_flag=True, help="Also superseded observations and ended relations.")
 @as_of_option
 @json_option
@@ -74,7 +74,7 @@ def show(
         if graph.relations:
             print_relations(graph.relations)
     if missing:
-        raise NotFound(f"there is no entity {', '.join(map(repr, sorted(missing)))}")
+        raise session.engine.graph.missing(sorted(missing))
 
 
 @entities.command()
@@ -106,7 +106,7 @@ def create(
 
 
 @entities.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", type=ENTITY_NAME)
 @click.option("--with-memories", is_flag=True, help="Also memories that were stored in their own right.")
 @json_option
 @click.pass_obj
@@ -118,4 +118,4 @@ def delete(session: Session, names: tuple[str, ...], with_memories: bool, as_jso
     else:
         say(f"Deleted {counted(len(result.deleted), 'entity', 'entities')}.")
     if result.missing:
-        raise NotFound(f"there is no entity {', '.join(map(repr, result.missing))}")
+        raise session.engine.graph.missing(result.missing)

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from mcp_memory.cli.memory_rendering import preview
-from mcp_memory.cli.options import SHARE, as_of_option
+from mcp_memory.cli.options import ENTITY_NAME, SHARE, as_of_option
 from mcp_memory.cli.output import json_option, note, print_json, say, shaped
 from mcp_memory.cli.rendering import heading, print_relations
 from mcp_memory.cli.session import Session
@@ -15,7 +15,7 @@ from mcp_memory.engine.graph_walk import MOST_DEPTH, EntityGraph
 
 
 @click.command("entity-graph")
-@click.argument("name")
+@click.argument("name", type=ENTITY_NAME)
 @click.option(
     "--depth", type=click.IntRange(0, MOST_DEPTH), default=1, show_default=True, help="How many steps to go."
 )

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
-from mcp_memory.cli.options import SHARE, ask, moment
+from mcp_memory.cli.options import CHANGE_ID, MEMORY_ID, SHARE, ask, moment
 from mcp_memory.cli.output import counted, json_option, note, print_json, say, shaped, table
 from mcp_memory.cli.session import CLIENT, Session
 from mcp_memory.engine.history import MOST_LISTED, Change, Past, Purged
@@ -22,7 +22,7 @@ SHOWN = 20
 
 
 @click.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=MEMORY_ID)
 @click.option("--reason", help="Why, for the history.")
 @json_option
 @click.pass_obj
@@ -40,7 +40,7 @@ def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: 
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", type=MEMORY_ID)
 @click.option("--version", "number", type=int, help="Let it say again what it said in this version.")
 @json_option
 @click.pass_obj
@@ -55,7 +55,7 @@ def restore(session: Session, id: str, number: int | None, as_json: bool) -> Non
 
 
 @click.command()
-@click.argument("id", required=False)
+@click.argument("id", required=False, type=MEMORY_ID)
 @click.option(
     "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
 )
@@ -71,7 +71,7 @@ def history(session: Session, id: str | None, limit: int, before: int | None, as
 
 
 @click.command()
-@click.argument("change", required=False)
+@click.argument("change", required=False, type=CHANGE_ID)
 @click.option("--anyone", is_flag=True, help="The last change by whomever, instead of from the command line.")
 @json_option
 @click.pass_obj
@@ -111,7 +111,7 @@ def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool)
 
 
 @click.command()
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", type=MEMORY_ID)
 @click.option("--type", "types", multiple=True, help="Of this type; repeat to allow several.")
 @click.option("--before", type=moment, help="Created before this time.")
 @click.option("--below-confidence", type=SHARE, help="Those we are less sure of than this by now.")

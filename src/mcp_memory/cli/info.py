@@ -6,22 +6,27 @@ from typing import Any
 
 import click
 
-from mcp_memory import __version__
-from mcp_memory.cli.output import json_option, print_json, table
+from mcp_memory import __version__, wiring
+from mcp_memory.cli.output import json_option, print_json, say, table
 from mcp_memory.cli.session import Session
-from mcp_memory.config import masked
+from mcp_memory.config import Config, masked
 
 
 @click.command()
 @json_option
 @click.pass_obj
 def info(session: Session, as_json: bool) -> None:
-    """Say where the database is, what it holds, and how it is searched."""
-    inventory, config = session.engine.inventory, session.config
+    """Show where the database is, what it holds, and how it is searched."""
+    config = session.config
+    if not wiring.database_exists(config):
+        _show_missing(config, as_json)
+        return
+    inventory = session.engine.inventory
     counts, vectors = inventory.counts(), inventory.vectors()
     facts: dict[str, Any] = {
         "version": __version__,
         "database": masked(config.url),
+        "exists": True,
         "bytes": inventory.size(),
         "space": config.space,
         "spaces": len(inventory.spaces()),
@@ -41,6 +46,14 @@ def info(session: Session, as_json: bool) -> None:
         print_json(facts)
     else:
         table(("what", "value"), ((name, _readable(name, value)) for name, value in facts.items()))
+
+
+def _show_missing(config: Config, as_json: bool) -> None:
+    """Looking must not create a database, least of all at a mistyped address."""
+    if as_json:
+        print_json({"version": __version__, "database": masked(config.url), "exists": False})
+    else:
+        say(f"There is no database at {masked(config.url)} yet: the first memory creates it.")
 
 
 def _readable(name: str, value: Any) -> str:

@@ -1,7 +1,8 @@
-"""A group of commands whose modules are imported only when they are asked for."""
+"""Groups of commands: imported when used, with a suggestion for a mistyped name."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -9,7 +10,26 @@ from typing import Any
 import click
 
 
-class LazyGroup(click.Group):
+class SuggestingGroup(click.Group):
+    """Suggests the nearest command for one that does not exist."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            known = [name for name in self.list_commands(ctx) if not self._is_hidden(ctx, name)]
+            close = difflib.get_close_matches(args[0], known, n=1, cutoff=0.5)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(error.message + hint, ctx) from None
+
+    def _is_hidden(self, ctx: click.Context, name: str) -> bool:
+        command = self.get_command(ctx, name)
+        return command is None or command.hidden
+
+
+class LazyGroup(SuggestingGroup):
     """Knows by name where each command is: `module:attribute`."""
 
     def __init__(self, *args: Any, places: Mapping[str, str], **kwargs: Any) -> None:

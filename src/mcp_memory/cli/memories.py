@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from mcp_memory.cli.lazy import SuggestingGroup
 from mcp_memory.cli.memory_rendering import (
     association_json,
     described_json,
@@ -18,7 +19,15 @@ from mcp_memory.cli.memory_rendering import (
     print_whole,
     stored_json,
 )
-from mcp_memory.cli.options import SHARE, as_of_option, filter_options, json_object, text_or_input
+from mcp_memory.cli.options import (
+    ENTITY_NAME,
+    MEMORY_ID,
+    SHARE,
+    as_of_option,
+    filter_options,
+    json_object,
+    text_or_input,
+)
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.drafts import NewMemory
@@ -41,7 +50,9 @@ MODES = click.Choice(get_args(SearchMode))
     help=f"One of {', '.join(MEMORY_TYPES)}, or a name of your own.",
 )
 @click.option("--tag", "tags", multiple=True, help="A tag; repeat for several.")
-@click.option("--about", "entity_names", multiple=True, help="An entity that it is about; repeat.")
+@click.option(
+    "--about", "entity_names", multiple=True, type=ENTITY_NAME, help="An entity that it is about; repeat."
+)
 @click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
 @click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1; follows from the type.")
 @click.option("--source", help="Where it comes from.")
@@ -73,7 +84,7 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
     help="By words and meaning, by one of both, or along the relations of the entities it names.",
 )
 @filter_options
-@click.option("--about", help="Only about this entity; with --mode graph, where to start.")
+@click.option("--about", type=ENTITY_NAME, help="Only about this entity; with --mode graph, where to start.")
 @click.option("--hops", type=click.IntRange(1, 5), default=1, help="How far --mode graph goes.")
 @click.option("--limit", type=click.IntRange(1, 100), help="At most so many.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
@@ -125,14 +136,14 @@ def recall(
         note(f"Searched by {answer.mode}")
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def memories() -> None:
     """List, show, edit, pin and unpin memories."""
 
 
 @memories.command("list")
 @filter_options
-@click.option("--about", help="Only about this entity.")
+@click.option("--about", type=ENTITY_NAME, help="Only about this entity.")
 @click.option("--pinned", is_flag=True, help="Only pinned ones.")
 @click.option("--forgotten", is_flag=True, help="Those that were forgotten, instead of the others.")
 @click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
@@ -168,7 +179,7 @@ def list_(
 
 
 @memories.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=MEMORY_ID)
 @json_option
 @click.pass_obj
 def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
@@ -192,7 +203,7 @@ def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @memories.command()
-@click.argument("id")
+@click.argument("id", type=MEMORY_ID)
 @click.option("--content", help="What it is to say (- for standard input).")
 @click.option("--type", help="What kind of memory it is.")
 @click.option("--tag", "tags", multiple=True, help="Its tags, in place of those it has; repeat.")
@@ -225,7 +236,7 @@ def edit(
 
 
 @memories.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=MEMORY_ID)
 @json_option
 @click.pass_obj
 def pin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
@@ -234,7 +245,7 @@ def pin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @memories.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=MEMORY_ID)
 @json_option
 @click.pass_obj
 def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
@@ -243,8 +254,8 @@ def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("source", metavar="ID")
-@click.argument("target", metavar="OTHER")
+@click.argument("source", metavar="ID", type=MEMORY_ID)
+@click.argument("target", metavar="OTHER", type=MEMORY_ID)
 @click.option(
     "--type",
     type=click.Choice(ASSOCIATION_TYPES),
@@ -266,8 +277,8 @@ def link(session: Session, source: str, target: str, type: str, weight: float, a
 
 
 @click.command()
-@click.argument("source", metavar="ID")
-@click.argument("target", metavar="OTHER")
+@click.argument("source", metavar="ID", type=MEMORY_ID)
+@click.argument("target", metavar="OTHER", type=MEMORY_ID)
 @click.option("--type", type=click.Choice(ASSOCIATION_TYPES), help="Only an association of this type.")
 @json_option
 @click.pass_obj

@@ -39,7 +39,8 @@ def association_json(one: Association) -> dict[str, Any]:
 
 def preview(memory: Memory) -> str:
     tags = "".join(f" #{tag}" for tag in memory.tags)
-    return shortened(memory.content, PREVIEW) + tags
+    superseded = " (superseded)" if memory.superseded_at else ""
+    return shortened(memory.content, PREVIEW) + tags + superseded
 
 
 def day(moment: datetime) -> str:

@@ -7,6 +7,7 @@ import time
 import click
 
 from mcp_memory import wiring
+from mcp_memory.cli.lazy import SuggestingGroup
 from mcp_memory.cli.output import json_option, note, print_json, say, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
@@ -21,7 +22,7 @@ PAIR = ("User prefers dark mode", "The user likes dark mode")
 STRANGER = "The train to Bordeaux leaves at noon"
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def model() -> None:
     """Install, pull, list and test the models that find memories by meaning."""
 

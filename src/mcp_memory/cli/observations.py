@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
+from mcp_memory.cli.lazy import SuggestingGroup
+from mcp_memory.cli.options import ENTITY_NAME
 from mcp_memory.cli.output import json_option, print_json
 from mcp_memory.cli.rendering import node_json, print_nodes
 from mcp_memory.cli.session import Session
 from mcp_memory.model import GENERIC_KIND, Node
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def observations() -> None:
     """Add and delete what is observed about an entity."""
 
 
 @observations.command()
-@click.argument("entity")
+@click.argument("entity", type=ENTITY_NAME)
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("--kind", default=GENERIC_KIND, show_default=True, help="What kind of observation it is.")
 @click.option("--supersedes", metavar="TEXT", help="The observation (or its id) that is no longer true.")
@@ -30,7 +32,7 @@ def add(
 
 
 @observations.command()
-@click.argument("entity")
+@click.argument("entity", type=ENTITY_NAME)
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @json_option
 @click.pass_obj

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from mcp_memory.config import environment
 from mcp_memory.text.plain import plain
-
-ID_LENGTH = 36
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -53,6 +52,12 @@ def printable(value: Any) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
 
 
+def coloured(text: str, colour: str) -> str:
+    """In colour on a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    wanted = sys.stdout.isatty() and not environment().get("NO_COLOR")
+    return click.style(text, fg=colour) if wanted else text
+
+
 def say(text: str) -> None:
     """A sentence about what was done."""
     click.echo(printable(text))
@@ -70,7 +75,7 @@ def table(
     empty: str = "Nothing.",
     ids_under: str | None = None,
 ) -> None:
-    """On a terminal the last column, if it holds ids, goes under another one and leaves room to read."""
+    """On a terminal the last column, if it holds ids, is shortened and put under another one."""
     shown = [[printable(cell) for cell in row] for row in rows]
     if not shown:
         note(empty)
@@ -87,13 +92,15 @@ def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]], ids_unde
     from rich.table import Table
     from rich.text import Text
 
+    from mcp_memory.engine.short_ids import short
+
     if ids_under is not None:
         place = headings.index(ids_under)
         headings = headings[:-1]
-        rows = [[*row[:place], f"{row[place]}\n{row[-1]}", *row[place + 1 : -1]] for row in rows]
+        rows = [[*row[:place], f"{row[place]}\n{short(row[-1])}", *row[place + 1 : -1]] for row in rows]
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
-        drawn.add_column(heading, min_width=ID_LENGTH if heading == ids_under else None)
+        drawn.add_column(heading)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     # What a terminal's own width is, a command that a running server does cannot see.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from mcp_memory.cli.lazy import SuggestingGroup
+from mcp_memory.cli.options import ENTITY_NAME
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say
 from mcp_memory.cli.rendering import print_relations, relation_json
 from mcp_memory.cli.session import Session
@@ -11,7 +13,7 @@ from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Invalid, NotFound
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def relations() -> None:
     """List, create, end and delete relations."""
 
@@ -50,9 +52,9 @@ def list_(
 
 
 @relations.command()
-@click.argument("source", metavar="FROM")
+@click.argument("source", metavar="FROM", type=ENTITY_NAME)
 @click.argument("type")
-@click.argument("target", metavar="TO")
+@click.argument("target", metavar="TO", type=ENTITY_NAME)
 @click.option("--context", help="Why, or since when, or where this was said.")
 @click.option("--strength", type=float, help="How strong it is, from 0 to 1.")
 @click.option("--make-ends", is_flag=True, help="Make entities that do not exist yet.")
@@ -105,9 +107,9 @@ def end(session: Session, which: tuple[str, ...], as_json: bool) -> None:
 
 
 @relations.command()
-@click.argument("source", metavar="FROM")
+@click.argument("source", metavar="FROM", type=ENTITY_NAME)
 @click.argument("type")
-@click.argument("target", metavar="TO")
+@click.argument("target", metavar="TO", type=ENTITY_NAME)
 @json_option
 @click.pass_obj
 def delete(session: Session, source: str, type: str, target: str, as_json: bool) -> None:

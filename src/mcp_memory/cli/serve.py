@@ -32,11 +32,22 @@ def run(session: Session, config: Config) -> None:
     """Serve as the settings say, until it is stopped."""
     from mcp_memory.server.app import build_app
     from mcp_memory.server.lazy import LazyEngine
-    from mcp_memory.server.serving import server
+    from mcp_memory.server.serving import listening, server
 
     engine = LazyEngine(lambda: session.build_engine("http"))
     app = build_app(config, engine, sharing(session, engine))
-    click.echo(f"mcp-memory on http://{config.api_host}:{config.api_port} (stop with Ctrl-C)", err=True)
-    http = server(app, config.api_host, config.api_port, config.log_level)
-    http.ends_process = True
-    http.run()
+    with listening(config.api_host, config.api_port) as opened:
+        port = opened.getsockname()[1]
+        http = server(app, config.api_host, port, config.log_level)
+        http.ends_process = True
+        http.announce = lambda: click.echo(
+            f"mcp-memory on {_address(config.api_host, port)} (stop with Ctrl-C)", err=True
+        )
+        try:
+            http.run(sockets=[opened])
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

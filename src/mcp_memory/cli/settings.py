@@ -17,11 +17,20 @@ def settings(session: Session, as_json: bool) -> None:
     found = config.explain(session.flags, file=session.file)
     if as_json:
         print_json(
-            [{"name": one.name, "value": one.shown, "source": one.source, "help": one.help} for one in found]
+            [
+                {
+                    "name": one.name,
+                    "variable": one.variable,
+                    "value": one.shown,
+                    "source": one.source,
+                    "help": one.help,
+                }
+                for one in found
+            ]
         )
         return
     table(
         ("setting", "value", "from", "what it is for"),
-        ((one.name.upper(), one.shown, one.source, one.help) for one in found),
+        ((one.variable, one.shown, one.source, one.help) for one in found),
     )
-    note(f"Set them as variables (also with {config.PREFIX} before the name) or in {config.default_file()}.")
+    note(f"Set them as variables (also with the prefix {config.PREFIX}) or in {config.default_file()}.")

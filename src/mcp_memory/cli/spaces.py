@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from mcp_memory.cli.lazy import SuggestingGroup
 from mcp_memory.cli.output import json_option, print_json, table
 from mcp_memory.cli.session import Session
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def spaces() -> None:
     """The spaces of a database: each is apart from all others."""
 

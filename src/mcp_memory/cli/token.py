@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from mcp_memory.cli.lazy import SuggestingGroup
 from mcp_memory.cli.output import json_option, note, print_json, say, table
 from mcp_memory.cli.session import Session
 from mcp_memory.config import MOST_DAYS
 from mcp_memory.model import EVERY_SPACE, Rights, Token
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def token() -> None:
     """Who may come in over HTTP."""
 

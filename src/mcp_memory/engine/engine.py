@@ -29,6 +29,7 @@ from mcp_memory.engine.recall import Recall
 from mcp_memory.engine.reembedding import Reembedding
 from mcp_memory.engine.reflections import Reflections
 from mcp_memory.engine.scheduled_maintenance import ScheduledMaintenance
+from mcp_memory.engine.short_ids import ShortIds
 from mcp_memory.engine.splitting import Splitting
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Conflict
@@ -122,6 +123,10 @@ class Engine:
     @cached_property
     def reflections(self) -> Reflections:
         return Reflections(self._context)
+
+    @cached_property
+    def short_ids(self) -> ShortIds:
+        return ShortIds(self._context)
 
     @cached_property
     def splitting(self) -> Splitting:

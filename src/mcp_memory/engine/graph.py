@@ -1,6 +1,6 @@
 """The knowledge graph: entities, what is observed about them, and how they relate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -273,6 +273,14 @@ class KnowledgeGraph(Topic):
             found = tx.entities.seqs_holding(query) if query.strip() else []
             entities = tx.entities.fetch([seq for seq in found if seq > after][: limit + 1])
             return _page(tx, [entities[seq] for seq in sorted(entities)], limit, len(found))
+
+    def missing(self, names: Iterable[str]) -> NotFound:
+        """The error for names that no entity has, with the nearest ones that exist."""
+        with self._context.reading() as tx:
+            hints = {name: tx.entities.names_like(name) for name in names}
+        sentence = f"there is no entity {', '.join(map(repr, hints))}"
+        close = list(dict.fromkeys(found[0] for found in hints.values() if found))
+        return NotFound(sentence + (f". Did you mean {', '.join(map(repr, close))}?" if close else ""))
 
     def names_beginning(self, beginning: str, *, limit: int) -> list[str]:
         """Names of entities that begin so, whatever their case, in order."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from mcp_memory.errors import Unavailable
 from mcp_memory.server.connections import (
     BoundedProtocol,
     bounded_protocol,
@@ -20,6 +22,8 @@ from mcp_memory.server.connections import (
     quiet_accept_failures,
 )
 from mcp_memory.server.events import Feed
+
+BACKLOG = 2048
 
 GRACE = 3
 """Seconds that requests in progress have to end once the server should stop."""
@@ -34,9 +38,14 @@ class Server(uvicorn.Server):
     ends_process = False
     """Whether a shutdown that hangs ends the whole process. Acknowledged writes are on disk by then."""
 
+    announce: Callable[[], None] = staticmethod(lambda: None)
+    """Called once requests are answered."""
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         quiet_accept_failures(asyncio.get_running_loop())
         await super().startup(sockets)
+        if self.started:
+            self.announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self.ends_process:
@@ -75,6 +84,28 @@ def server(
     return Server(_config(app, log_level, protocol, host=host, port=port))
 
 
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that is bound already: an address that cannot be had is an error before anything starts."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise Unavailable(_why_not(host, port, error)) from error
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is in use, perhaps by another mcp-memory: stop that program, "
+            "or choose another port with --port"
+        )
+    if error.errno == errno.EACCES:
+        return f"port {port} needs special rights: choose one from 1024 on with --port"
+    if isinstance(error, socket.gaierror):
+        return f"{host!r} is no address of this machine: write 127.0.0.1, or the address of a network card"
+    return f"{host} port {port} cannot be listened on: {error.strerror or error}"
+
+
 def guest(app: ASGIApp, log_level: str) -> Guest:
     """For sockets that are open already."""
     return Guest(_config(app, log_level))
@@ -85,7 +116,7 @@ def _config(
 ) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        log_level=log_level,
+        log_level="warning" if log_level == "info" else log_level,  # we announce start and stop ourselves
         access_log=log_level == "debug",
         server_header=False,
         timeout_graceful_shutdown=GRACE + 1,

@@ -1,5 +1,6 @@
 """Acts on entities and on which memories are about them."""
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from mcp_memory.storage.scope import Scope
 ENTITY_COLUMNS = ", ".join(f"o.{column}" for column in COLUMNS["entity"] if column != "space_id")
 _SLOTS = {"columns": ENTITY_COLUMNS}
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+NAMES_COMPARED = 2000
 _LIKE_SPECIALS = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
@@ -34,8 +36,14 @@ class Entities:
         """By name or id."""
         found = self.find_one(which)
         if found is None:
-            raise NotFound(f"Entity not found: {which}")
+            close = self.names_like(which)
+            raise NotFound(f"Entity not found: {which}" + (f". Did you mean {close[0]}?" if close else ""))
         return found
+
+    def names_like(self, name: str) -> list[str]:
+        """Names that a mistyped one may stand for, nearest first, among those that begin alike."""
+        known = {one.lower(): one for one in self.names_beginning(name[:1], NAMES_COMPARED)}
+        return [known[one] for one in difflib.get_close_matches(name.lower(), known)]
 
     def find_one(self, which: str) -> Entity | None:
         """By name; where nothing has that name, by id."""

@@ -45,6 +45,15 @@ class Journal:
         self._client = client
         self._entries: list[_Entry] = []
 
+    def acts_like(self, part: str) -> list[str]:
+        """A few acts whose id begins or ends so. `part` is digits and hyphens, no pattern."""
+        found = self._scope.run("acts_like", beginning=f"{part}%", ending=f"%{part}")
+        return [row["act"] for row in found]
+
+    def subjects_like(self, part: str) -> list[str]:
+        found = self._scope.run("subjects_like", beginning=f"{part}%", ending=f"%{part}")
+        return [row["subject"] for row in found]
+
     def record(self, event: JournalEvent) -> None:
         """Add an event that covers all rows written since the previous one."""
         images, self._scope.rows.images = self._scope.rows.images, []

@@ -147,6 +147,11 @@ class Memories:
         )
         return [(row["entity_seq"], row["memory_seq"], row["relevance"]) for row in rows]
 
+    def ids_like(self, part: str) -> list[str]:
+        """A few ids that begin or end so. `part` is digits and hyphens, no pattern."""
+        found = self._scope.run("memory_ids_like", beginning=f"{part}%", ending=f"%{part}")
+        return [row["id"] for row in found]
+
     def count_outside_graph(self) -> int:
         """How many are about no entity, or superseded."""
         return self._scope.count("count_memories_outside_graph")

@@ -53,3 +53,11 @@ SELECT x.client, count(DISTINCT x.act) AS change_count, max(x.at) AS last_at
   FROM (SELECT o.client, o.act, o.at FROM event o
          WHERE o.space_id = :space_id ORDER BY o.seq DESC LIMIT 10000) x
  GROUP BY x.client ORDER BY max(x.at) DESC LIMIT :limit
+
+-- acts_like --
+SELECT DISTINCT act FROM event
+ WHERE space_id = :space_id AND (act LIKE :beginning OR act LIKE :ending) LIMIT 4
+
+-- subjects_like --
+SELECT DISTINCT subject FROM event
+ WHERE space_id = :space_id AND (subject LIKE :beginning OR subject LIKE :ending) LIMIT 4

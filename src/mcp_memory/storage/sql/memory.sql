@@ -73,6 +73,10 @@ SELECT em.entity_seq, em.memory_seq, em.relevance
   FROM entity_memory em CROSS JOIN memory o
  WHERE em.entity_seq IN ({keys}) AND o.seq = em.memory_seq AND {where}
 
+-- memory_ids_like --
+SELECT o.id FROM memory o
+ WHERE o.space_id = :space_id AND (o.id LIKE :beginning OR o.id LIKE :ending) LIMIT 4
+
 -- count_memories_outside_graph --
 -- Memories that a graph of current observations does not show.
 SELECT count(*) AS count FROM memory o
