@@ -54,7 +54,7 @@ MODES = click.Choice(get_args(SearchMode))
     "--about", "entity_names", multiple=True, type=ENTITY_NAME, help="An entity that it is about; repeat."
 )
 @click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
-@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1; follows from the type.")
+@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1 (default 0.5).")
 @click.option("--source", help="Where it comes from.")
 @click.option("--context", help="What it was said in connection with.")
 @click.option("--channel", help="The conversation that it comes from.")

@@ -11,7 +11,7 @@ def test_remember_prints_the_id_and_recall_finds_it(shell: Shell) -> None:
     id = shell.said("remember", "User prefers TypeScript", "--type", "preference")
     [found] = shell.json("recall", "typescript")["memories"]
     assert found["id"] == id
-    assert (found["type"], found["confidence"], found["importance"]) == ("preference", 1.0, 0.7)
+    assert (found["type"], found["confidence"], found["importance"]) == ("preference", 1.0, 0.5)
 
 
 def test_remember_keeps_everything_it_is_given(shell: Shell) -> None:
@@ -69,7 +69,7 @@ def test_the_same_in_other_words_is_merged_and_something_close_is_told(shell_wit
         (["recall", "x", "--limit", "101"], "--limit"),
         (["recall", "x", "--mode", "psychic"], "--mode"),
         (["recall", "x", "--about", "Nobody"], "Nobody"),
-        (["memories", "list", "--after", "soon"], "no date"),
+        (["memories", "list", "--after", "soon"], "no time"),
         (["memories", "list", "--about", "Nobody"], "Nobody"),
         (["memories", "show", "nothing"], "no memory has the id nothing"),
         (["memories", "edit", "nothing", "--content", "x"], "no memory has the id nothing"),
@@ -86,7 +86,17 @@ def test_a_mistake_is_told_and_changes_nothing(shell: Shell, arguments: list[str
 def stocked(shell: Shell) -> Shell:
     for text, *options in (
         ("Chose React for the frontend", "--type", "decision", "--tag", "web", "--about", "Site"),
-        ("Chose Postgres for the backend", "--type", "decision", "--tag", "web", "--tag", "data"),
+        (
+            "Chose Postgres for the backend",
+            "--type",
+            "decision",
+            "--tag",
+            "web",
+            "--tag",
+            "data",
+            "--importance",
+            "0.8",
+        ),
         ("Backend tests fail on Mondays", "--type", "pattern", "--confidence", "0.3", "--source", "ci"),
         ("The backend is called Juno", "--type", "fact", "--channel", "standup"),
     ):
@@ -144,10 +154,7 @@ def test_lists_have_orders_pages_and_filters(stocked: Shell) -> None:
         return [one["content"] for one in stocked.json("memories", "list", *options)["memories"]]
 
     assert contents("--order", "oldest", "--limit", "1") == ["Chose React for the frontend"]
-    assert contents("--order", "importance", "--limit", "2") == [
-        "Chose Postgres for the backend",
-        "Chose React for the frontend",
-    ]
+    assert contents("--order", "importance", "--limit", "1") == ["Chose Postgres for the backend"]
     assert contents("--order", "weakest", "--limit", "1") == ["Backend tests fail on Mondays"]
     assert contents("--about", "Site") == ["Chose React for the frontend"]
     assert contents("--pinned") == []

@@ -31,7 +31,7 @@ def test_settings_are_shown_with_their_source_and_without_secrets(shell: Shell) 
     told = {one["name"]: one for one in shell.json("settings", environment=environment)}
     assert told["embedding_provider"]["source"] == "EMBEDDING_PROVIDER"
     assert told["log_level"] == {
-        "name": "log_level", "value": "info", "source": "default",
+        "name": "log_level", "variable": "LOG_LEVEL", "value": "info", "source": "default",
         "help": "Lowest level that is logged, to standard error.",
     }  # fmt: skip
     assert "secret" not in str(told)

@@ -27,7 +27,7 @@ HEAVY = (
 )
 SHOWS_NOTHING = {
     "export", "model install", "model pull", "serve", "memories pin", "memories unpin", "token revoke",
-    "token none", "stop", "shared-server",
+    "token none", "stop", "shared-server", "open", "completion",
 }  # fmt: skip
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -111,7 +111,7 @@ def test_a_database_that_cannot_be_used_is_exit_code_3(shell: Shell) -> None:
 
 def test_an_unexpected_failure_is_a_sentence_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_memory.wiring.build", lambda *_: 1 / 0)
-    message = shell.refused("info", exit_code=1)
+    message = shell.refused("stats", exit_code=1)
     assert message.startswith("mcp-memory failed unexpectedly (ZeroDivisionError")
 
 
