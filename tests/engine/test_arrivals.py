@@ -139,7 +139,7 @@ def test_an_empty_store_says_nothing(engine: Engine) -> None:
 
 def test_while_paused_nothing_arrives(engine: Engine) -> None:
     store(engine)
-    engine.captures.pause()
+    engine.captures.set_paused(True)
     assert engine.arrivals.at_start(HERE).text == ""
     assert engine.arrivals.for_prompt("Which port does the staging database listen on?", HERE).text == ""
 

@@ -141,9 +141,9 @@ def test_a_correction_supersedes_what_it_corrects(engine: Engine) -> None:
 
 
 def test_while_paused_nothing_is_captured(engine: Engine) -> None:
-    engine.captures.pause()
+    engine.captures.set_paused(True)
     assert engine.captures.take_in(heard(TABS)).created == ()
-    engine.captures.resume()
+    engine.captures.set_paused(False)
     assert len(engine.captures.take_in(heard(TABS)).created) == 1
 
 

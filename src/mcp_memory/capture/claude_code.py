@@ -30,6 +30,7 @@ def read(record: Record, recorder: Recorder) -> bool:
             start=record.start,
         )
     else:
+        recorder.reply(text_of(content))
         _uses(content, recorder, record.start)
     return True
 

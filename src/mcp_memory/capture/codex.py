@@ -36,6 +36,8 @@ def read(record: Record, recorder: Recorder) -> bool:
         if not text.lstrip().startswith(_NOT_SAID):
             name = str(value.get("ordinal") or record.start)
             recorder.say(text, id=name, at=value.get("timestamp"), start=record.start)
+    elif kind == "message" and payload.get("role") == "assistant":
+        recorder.reply(text_of(payload.get("content")))
     elif kind in _CALLS:
         _use(payload, recorder, record.start)
     elif kind in _OUTPUTS:

@@ -25,6 +25,8 @@ class Turn:
     """As the client names it, else its number."""
     text: str
     calls: tuple[Call, ...] = ()
+    reply: str = ""
+    """What the assistant said. Nothing of it is ever captured."""
     at: datetime | None = None
     start: int = 0
     """Where the turn begins in the transcript, in bytes."""

@@ -22,6 +22,7 @@ def read(record: Record, recorder: Recorder) -> bool:
         return True
     if kind != "gemini":
         return kind in ("info", "error", "warning")
+    recorder.reply(text_of(value.get("content")))
     for call in value.get("toolCalls") or []:
         _call(mapping(call), recorder, record.start)
     return True

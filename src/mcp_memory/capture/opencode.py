@@ -24,6 +24,9 @@ def read(record: Record, recorder: Recorder) -> bool:
             start=record.start,
         )
     else:
+        recorder.reply(
+            "\n".join(str(part.get("text", "")) for part in map(mapping, parts) if part.get("type") == "text")
+        )
         for part in map(mapping, parts):
             _call(part, recorder, record.start)
     return True

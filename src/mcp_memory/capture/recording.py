@@ -28,10 +28,16 @@ class _Open:
     at: datetime | None
     start: int
     calls: dict[str, Call] = field(default_factory=dict)
+    replies: list[str] = field(default_factory=list)
 
     def closed(self) -> Turn:
         return Turn(
-            id=self.id, text=self.text, calls=tuple(self.calls.values()), at=self.at, start=self.start
+            id=self.id,
+            text=self.text,
+            calls=tuple(self.calls.values()),
+            reply="\n".join(self.replies),
+            at=self.at,
+            start=self.start,
         )
 
 
@@ -50,6 +56,11 @@ class Recorder:
             known.text = text
         else:
             self._turns[id] = _Open(id, text, time_of(at), start)
+
+    def reply(self, text: str) -> None:
+        """The assistant speaks."""
+        if text and self._turns:
+            next(reversed(self._turns.values())).replies.append(_shortened(text))
 
     def use(self, id: str, command: str, *, edits: str | None = None, start: int = 0) -> None:
         """The assistant uses a tool."""

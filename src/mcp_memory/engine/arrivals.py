@@ -95,10 +95,10 @@ class Arrivals(Topic):
         lines = [text for part in parts for text in part]
         fitting = list(within((text for text, _ in lines), START_TOKENS))
         chosen = [memory for text, memory in lines[: len(fitting)] if memory is not None]
-        if not chosen:
-            return Injection(silence="nothing is remembered yet")
         if record:
             self._remember(place, chosen, anew=True)
+        if not chosen:
+            return Injection(silence="nothing is remembered yet")
         while fitting[-1].endswith(":"):
             fitting.pop()
         return Injection(text=block(START_HEADING, fitting), chosen=tuple(Judged(one, 1.0) for one in chosen))
@@ -166,6 +166,10 @@ class Arrivals(Topic):
             judged.append(Judged(one.memory, one.certainty, reason))
         return judged
 
+    def warm_up(self) -> None:
+        """Load what the first prompt would otherwise wait for."""
+        look(self._context, "what is remembered", Filter(), limit=1)
+
     def _section(
         self, tx: Transaction, place: Place, heading: str, types: tuple[str, ...], most: int
     ) -> list[tuple[str, Memory | None]]:
@@ -198,6 +202,16 @@ class Arrivals(Topic):
             tx.sessions.put(replace(session, state={**session.state, "injected": told}))
 
         self._context.note_in_passing(note)
+
+
+def joined(first: Injection, second: Injection) -> Injection:
+    """Both, one after the other."""
+    return Injection(
+        text="\n".join(filter(None, (first.text, second.text))),
+        chosen=(*first.chosen, *second.chosen),
+        left_out=second.left_out,
+        silence=second.silence if not first.text else "",
+    )
 
 
 def _reason_against(memory: Memory, text: str, place: Place, known: _Known) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_memory.capture import MOST_PER_SESSION, Candidate
+from mcp_memory.capture import MOST_PER_SESSION, Candidate, Turn
 from mcp_memory.capture.candidates import EXPLANATIONS
 from mcp_memory.capture.corrections import replaces
 from mcp_memory.capture.scope import about_a_person
+from mcp_memory.capture.uses import is_used
 from mcp_memory.engine.context import Context, Topic, at_most
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import Memories, MemoryPage
@@ -156,14 +157,10 @@ class Captures(Topic):
             said_at=told.get("said_at"),
         )
 
-    def pause(self) -> None:
-        """Capture nothing and inject nothing in this space until `resume`."""
+    def set_paused(self, paused: bool) -> None:
+        """While it is paused, nothing is captured and nothing injected in this space."""
         with self._context.noting() as tx:
-            tx.settings.put(PAUSED, True)
-
-    def resume(self) -> None:
-        with self._context.noting() as tx:
-            tx.settings.put(PAUSED, False)
+            tx.settings.put(PAUSED, paused)
 
     def is_paused(self) -> bool:
         with self._context.reading() as tx:
@@ -174,6 +171,24 @@ class Captures(Topic):
         with self._context.reading() as tx:
             found = tx.sessions.find(session)
         return int(found.state.get("cursor", 0)) if found else 0
+
+    def note_uses(self, session: str, turns: Sequence[Turn]) -> tuple[str, ...]:
+        """Strengthen what was injected into the session and then used; each memory once a session."""
+        with self._context.reading() as tx:
+            found = tx.sessions.find(session)
+            state = found.state if found else {}
+            waiting = [id for id in state.get("injected", []) if id not in state.get("used", [])]
+            memories = tx.memories.fetch_ids(waiting).values()
+        used = [memory for memory in memories if is_used(memory.content, memory.id, turns)]
+        if found is None or not used:
+            return ()
+        with self._context.noting() as tx:
+            tx.memories.reinforce([memory.seq for memory in used])
+            tx.memories.confirm([memory.seq for memory in used])
+            now = tx.sessions.find(session) or found
+            marked = [*now.state.get("used", []), *(memory.id for memory in used)]
+            tx.sessions.put(replace(now, state={**now.state, "used": marked}))
+        return tuple(memory.id for memory in used)
 
     def last_calls(self) -> dict[str, Any]:
         """By client, when a hook of it last called."""

@@ -31,6 +31,10 @@ def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
     if parsed is None:
         return None
     flags, command = parsed
+    if command and command[0] == "hook":
+        from mcp_memory.thin import hook
+
+        return hook.run(command[1:], flags, environ)
     if command and command[0] not in FORWARDED:
         return None
     try:

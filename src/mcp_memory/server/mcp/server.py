@@ -46,6 +46,8 @@ class Dispatcher:
     feed: Feed
     limiter: anyio.CapacityLimiter | None = None
     """Shared with other servers of the process, which work on at most so many requests together."""
+    project: str = ""
+    """The project that the client works in, which what it saves belongs to."""
 
     def __post_init__(self) -> None:
         self.watchers = Watchers(self.feed, self._changed)
@@ -212,7 +214,7 @@ class Dispatcher:
         greeting = context.session.client_params
         name = client_name(greeting.client_info.name) if greeting else ""
         if (request := _http_request(context)) is None:
-            return Caller(space=self.space, client=name)
+            return Caller(space=self.space, client=name, project=self.project)
         guest = principal_of(request).caller
         return Caller(space=guest.space, client=" ".join(filter(None, (name, guest.client))))
 
@@ -234,12 +236,13 @@ def build(
     space: str = DEFAULT_SPACE,
     feed: Feed | None = None,
     limiter: anyio.CapacityLimiter | None = None,
+    project: str = "",
 ) -> Server[None]:
     """A server with the tools of all sets. The engine is asked for at the first call, not before.
 
     A `feed` that is given is running while the server does; without one the server has its own.
     """
-    desk = Dispatcher(sets, engine, workers, space, feed or Feed(engine))
+    desk = Dispatcher(sets, engine, workers, space, feed or Feed(engine), limiter, project)
     offers: dict[str, Any] = {}
     if any(tool_set.resources for tool_set in sets):
         offers |= {

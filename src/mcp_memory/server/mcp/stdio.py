@@ -37,6 +37,7 @@ def serve(
     *,
     workers: int,
     space: str = DEFAULT_SPACE,
+    project: str = "",
     beside: Callable[[LazyEngine], AbstractAsyncContextManager[object]] = lambda _: nullcontext(),
 ) -> None:
     """Returns when the other side has closed its end and all it asked for is answered.
@@ -50,7 +51,7 @@ def serve(
     engine = LazyEngine(build_engine)
     _leave_when_told(engine)
     try:
-        server = build(sets, engine, workers=workers, space=space)
+        server = build(sets, engine, workers=workers, space=space, project=project)
         anyio.run(_serve, server, sets[0].greeting, engine, beside)
     finally:
         engine.close()

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from mcp_memory.server.rest import (
     about,
     analytics,
+    captured,
     changes,
     entities,
     entity_curation,
@@ -33,6 +34,8 @@ def routers() -> list[APIRouter]:
         reflections.router,
         analytics.router,
         changes.router,
+        captured.router,
+        captured.arrivals_router,
         spaces.router,
         session.router,
         about.router,

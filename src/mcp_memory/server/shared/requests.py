@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from mcp_memory import __version__
+from mcp_memory.server.hooks import Hooks
 from mcp_memory.server.shared.hello import Hello
 from mcp_memory.server.shared.service import Answer, Service
 
@@ -52,4 +53,15 @@ def resident_bytes() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-REQUESTS: dict[str, Answer] = {"status": status}
+HOOKS = Hooks()
+
+
+def hook(service: Service, hello: Hello) -> str:
+    """What a client's hook shall print. It has no time to wait for an engine that is still loading."""
+    if service.engine.ready is None:
+        service.engine.begin()
+        return ""
+    return HOOKS.answer(service.engine_of(hello), hello.request)
+
+
+REQUESTS: dict[str, Answer] = {"status": status, "hook": hook}

@@ -81,6 +81,8 @@ class Service:
             yield
 
     async def _open(self, hello: Hello) -> Offer:
+        from mcp_memory.engine.project import project_of
+
         config = self.config_of(hello.settings)
         sets = await anyio.to_thread.run_sync(tool_sets, config.tool_sets)
         if hello.http is not None:
@@ -92,6 +94,7 @@ class Service:
             space=config.space,
             feed=self._feed,
             limiter=self._limiter,
+            project=project_of(hello.folder).key,
         )
         return Offer(server, sets[0].greeting)
 

@@ -1,0 +1,32 @@
+"""Reads a client's transcript from where the last look ended, however large it is by now."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+MOST_BYTES = 8_000_000
+"""Of one look. Of a larger transcript the end is read: what was said last matters most."""
+
+ENDING = ".jsonl"
+
+
+def read_from(path: str, cursor: int) -> tuple[bytes, int]:
+    """The bytes from the cursor on, and where they begin; nothing of what is no transcript.
+
+    A file that became shorter than the cursor was written anew, and is read from its start.
+    """
+    if not path.endswith(ENDING) or not os.path.isabs(path):
+        return b"", cursor
+    try:
+        # Opening a pipe would otherwise wait for a writer.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return b"", cursor
+            start = cursor if 0 <= cursor <= found.st_size else 0
+            start = max(start, found.st_size - MOST_BYTES)
+            file.seek(start)
+            return file.read(MOST_BYTES), start
+    except OSError:
+        return b"", cursor
