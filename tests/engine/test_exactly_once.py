@@ -69,15 +69,24 @@ def test_a_request_of_several_changes_is_taken_back_whole(engine: Engine) -> Non
     assert {*thoughts(engine)} == {*answered}
 
 
-def test_what_others_have_built_upon_is_neither_taken_back_nor_done_again(engine: Engine) -> None:
-    def create(once: Engine) -> None:
-        once.graph.create_entities([NewEntity(name="Alice")])
+def create(once: Engine) -> list[str]:
+    return [node.entity.name for node in once.graph.create_entities([NewEntity(name="Alice")])]
 
+
+def test_what_others_have_built_upon_stays_and_is_the_answer(engine: Engine) -> None:
     engine.exactly_once("k/1", create, again=False)
     engine.graph.add_observations("Alice", ["likes tea"])
+    assert engine.exactly_once("k/1", create, again=True) == ["Alice"]
+    [alice] = engine.graph.open_nodes(["Alice"]).nodes
+    assert alice.texts == ["likes tea"]
+
+
+def test_what_others_have_taken_away_is_not_done_again(engine: Engine) -> None:
+    engine.exactly_once("k/1", create, again=False)
     engine.graph.delete_entities(["Alice"])
     with pytest.raises(Conflict, match="done before"):
         engine.exactly_once("k/1", create, again=True)
+    assert not engine.graph.open_nodes(["Alice"]).nodes
 
 
 def test_a_refused_request_leaves_its_key_free(engine: Engine) -> None:

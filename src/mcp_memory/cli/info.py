@@ -9,6 +9,7 @@ import click
 from mcp_memory import __version__, wiring
 from mcp_memory.cli.output import json_option, print_json, say, table
 from mcp_memory.cli.session import Session
+from mcp_memory.cli.sharing import sharing_in_words
 from mcp_memory.config import Config, masked
 
 
@@ -41,6 +42,7 @@ def info(session: Session, as_json: bool) -> None:
         "vectors": vectors.vector_count,
         "vectors_missing": vectors.missing_count,
         "tools": config.tools,
+        "server": sharing_in_words(session),
     }
     if as_json:
         print_json(facts)

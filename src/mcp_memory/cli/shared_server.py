@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mcp_memory.cli.session import Session
-from mcp_memory.cli.sharing import PREDECESSOR, service_of
+from mcp_memory.cli.sharing import service_of
 
 if TYPE_CHECKING:
     from mcp_memory.server.lazy import LazyEngine
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LEAVING = 2.0
+"""Seconds that a server which leaves takes to make room, at most."""
+
 
 @click.command("shared-server", hidden=True)
+@click.option("--turn", type=int, default=-1, help="An open file whose lock is held while the server starts.")
 @click.pass_obj
-def shared_server(session: Session) -> None:
+def shared_server(session: Session, turn: int) -> None:
     """Serve every assistant whose settings lead here, and leave some time after the last one."""
     import anyio
 
@@ -34,7 +38,7 @@ def shared_server(session: Session) -> None:
     logging.getLogger("mcp_memory").setLevel(config.log_level.upper())
     engine = LazyEngine(session.build_engine)
     try:
-        anyio.run(_serve, service_of(session, engine, idle=config.shared_idle), engine)
+        anyio.run(_serve, service_of(session, engine, idle=config.shared_idle), engine, turn)
     except* Taken:
         log.debug("another server was faster")
     finally:
@@ -44,8 +48,10 @@ def shared_server(session: Session) -> None:
     os._exit(0)
 
 
-async def _serve(service: Service, engine: LazyEngine) -> None:
-    async with service.running(PREDECESSOR):
+async def _serve(service: Service, engine: LazyEngine, turn: int) -> None:
+    async with service.running(LEAVING):
+        if turn > 2:
+            os.close(turn)
         loop = asyncio.get_running_loop()
         for ending in (signal.SIGINT, signal.SIGTERM):
             if sys.platform == "win32":

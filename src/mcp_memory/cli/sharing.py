@@ -39,6 +39,19 @@ def shared_settings(session: Session) -> tuple[Place, Settings]:
     return place_of(found, environ), found
 
 
+def sharing_in_words(session: Session) -> str:
+    """Whether assistants share a server, or why each has a process of its own."""
+    place, found = shared_settings(session)
+    reason = "MCP_MEMORY_SHARED is no" if found["shared"] == "no" else place.why_not()
+    if reason is not None:
+        return f"a process for each assistant: {reason}"
+    try:
+        status = ask_at(place, found, "status", timeout=5)
+    except (Nobody, Refused):
+        return "shared by all assistants; not running now"
+    return f"shared by all assistants: process {status['pid']}, connected now: {len(status['clients'])}"
+
+
 def service_of(
     session: Session, engine: LazyEngine, *, idle: float | None, feed: Feed | None = None
 ) -> Service:

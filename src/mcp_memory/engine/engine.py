@@ -70,15 +70,14 @@ class Engine:
         changes, they are taken back and made again, because their answer is lost.
         """
         once = ExactlyOnce(self._context, key)
-        if again:
-            once.take_back()
+        if again and not once.take_back():
+            return act(Engine(once.unchanging()))
         try:
             return act(Engine(once.context()))
         except Conflict:
             if not once.was_done():
                 raise
-        once.take_back()
-        return act(Engine(once.context()))
+        return act(Engine(once.context() if once.take_back() else once.unchanging()))
 
     @property
     def caller(self) -> Caller:

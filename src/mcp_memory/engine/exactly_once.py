@@ -2,13 +2,30 @@
 
 The acts that did a request are noted with its key in their own transaction. A server that dies after the
 commit leaves the note, but nobody has the answer. Then the change is taken back and made again: what comes
-of it is what would have come of it before, and the answer tells it.
+of it is what would have come of it before, and the answer tells it. A change that others have built upon
+cannot be taken back. Then the request is made again in a way that may change nothing: creating what is there
+has an answer, and only a request that would add something a second time is refused.
 """
 
 from dataclasses import replace
 
 from mcp_memory.engine.context import Call, Context, Topic
 from mcp_memory.errors import Conflict, NotFound
+from mcp_memory.storage import Transaction
+
+
+class DoneBefore(Conflict):
+    """The request was carried out, its answer was lost, and it cannot be taken back."""
+
+
+class _ChangesNothing(Call):
+    """Stands for a request that was done before."""
+
+    def note(self, tx: Transaction) -> None:
+        raise DoneBefore(
+            "this was done before, and its answer was lost when the server ended. It is not done again: "
+            "look at what is there now"
+        )
 
 
 class ExactlyOnce(Topic):
@@ -20,24 +37,29 @@ class ExactlyOnce(Topic):
         """To act in; what is changed is noted with the key."""
         return replace(self._context, call=Call(self._key, self._context.new_id()))
 
+    def unchanging(self) -> Context:
+        """To act in; a change raises `DoneBefore`."""
+        return replace(self._context, call=_ChangesNothing(self._key, ""))
+
     def was_done(self) -> bool:
         with self._context.reading() as tx:
             return tx.access.answered(self._key) is not None
 
-    def take_back(self) -> None:
-        """Make as if the request had never been received. `Conflict` if that can no longer be."""
+    def take_back(self) -> bool:
+        """Make as if the request had never been received. False if others have built upon it."""
         if not self.was_done():
-            return
+            return True
+        try:
+            self._revert()
+        except (Conflict, NotFound):
+            return False
+        return True
+
+    def _revert(self) -> None:
         with self._context.writing() as tx:
             done = tx.access.answered(self._key)
             if done is None:
                 return
             for act in reversed(done.body["acts"]):
-                try:
-                    tx.undo.revert(act)
-                except (Conflict, NotFound) as error:
-                    raise Conflict(
-                        f"this was done before, as change {act}; its answer was lost, and it has been "
-                        "built upon since. It is not done again: look at what is there now."
-                    ) from error
+                tx.undo.revert(act)
             tx.access.remove_answered(self._key)

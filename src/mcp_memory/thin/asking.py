@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 from mcp_memory import __version__
 from mcp_memory.thin import wire
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 60.0
 """Seconds that another server is waited for, to say what became of a request."""
 
-START_TIME = 0.5
-"""Seconds that a server takes to start, about."""
+LOOK_EVERY = 0.1
+"""Seconds between two looks for a server that starts."""
 
 
 class Refused(Exception):
@@ -63,9 +64,7 @@ def ask(
         return None
     except Nobody:
         if start and place.why_not() is None:
-            from mcp_memory.thin.starting import start_server
-
-            start_server(place, settings)
+            _start(place, settings)
         return None
 
 
@@ -105,7 +104,12 @@ def ask_until_answered(place: Place, settings: Settings, want: str, request: Map
         except Nobody:
             if not keyed["again"] or time.monotonic() > deadline:
                 raise
-            from mcp_memory.thin.starting import start_server
+            _start(place, settings)
+            time.sleep(LOOK_EVERY)
 
-            start_server(place, settings)
-            time.sleep(START_TIME)
+
+def _start(place: Place, settings: Settings) -> None:
+    from mcp_memory.thin.starting import start_server
+
+    with suppress(OSError):
+        start_server(place, settings)

@@ -270,6 +270,10 @@ def _run(forwarder: Forwarder, log: Callable[[str], None]) -> None:
         os._exit(2 if error.code == "invalid" else 1)
     except Ended as ended:
         os._exit(ended.code)
+    except BaseException as error:
+        # A client that is not heard must not wait for ever.
+        log(f"Error: mcp-memory failed unexpectedly ({type(error).__name__}: {error})")
+        os._exit(1)
 
 
 def _write_all(line: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import threading
 import time
 from contextlib import suppress
 
@@ -118,21 +118,26 @@ class Finder:
     def _shared(self) -> Link:
         deadline = time.monotonic() + LONGEST_START
         started: Popen[bytes] | None = None
-        with _Turn(self._place.file("start")) as turn:
-            while time.monotonic() < deadline:
-                if link := self.find():
-                    return link
-                # Of all clients that miss the server, one starts it.
-                if started is None and turn.take():
-                    started = start_server(self._place, self._settings)
-                    if started is None:
-                        raise Stillborn("no program to start")
-                if started is not None and started.poll() not in (None, 0):
+        while time.monotonic() < deadline:
+            if link := self.find():
+                return link
+            try:
+                started = started or self._start()
+            except OSError as error:
+                raise Stillborn(str(error)) from error
+            if started is not None and started.poll() is not None:
+                if started.returncode:
                     raise Stillborn(f"it ended with {started.returncode}")
-                if started is not None and started.poll() == 0:
-                    started = None  # another server was faster, or has asked it to leave
-                time.sleep(LOOK_EVERY)
+                started = None  # another server was faster, or a newer one has asked it to leave
+            time.sleep(LOOK_EVERY)
         raise Stillborn("it did not answer in time")
+
+    def _start(self) -> Popen[bytes] | None:
+        started = start_server(self._place, self._settings)
+        if started is not None:
+            # A server that ends is not to be kept in the table of processes by its client.
+            threading.Thread(target=started.wait, daemon=True).start()
+        return started
 
     def _http(self) -> dict[str, str] | None:
         """What the server needs to know to serve HTTP too, if it shall."""
@@ -185,37 +190,3 @@ class PrivateLink(Link):
 
     def wait(self) -> int:
         return self._process.wait()
-
-
-class _Turn:
-    """A lock that one client at a time holds while it starts a server."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._opened: int | None = None
-        self._held = False
-
-    def __enter__(self) -> _Turn:
-        return self
-
-    def take(self) -> bool:
-        if not self._held:
-            self._held = self._lock()
-        return self._held
-
-    def _lock(self) -> bool:
-        try:
-            import fcntl
-        except ImportError:
-            return True  # on such a system several may be started; all but one leave again
-        if self._opened is None:
-            self._opened = os.open(self._file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-    def __exit__(self, *_: object) -> None:
-        if self._opened is not None:
-            os.close(self._opened)

@@ -18,31 +18,64 @@ COMMAND = "shared-server"
 
 
 def start_server(place: Place, settings: Settings) -> Popen[bytes] | None:
-    """A server that is on its way; None if no program could be started.
+    """A server that is on its way; None if somebody else has started one. Raises `OSError`.
 
-    One that finds another server in its place ends by itself. What it has to say is in `<name>.log`.
+    What it has to say is in `<name>.log`.
     """
+    from mcp_memory.thin.place import prepare_folder
+
+    prepare_folder(place.folder)
+    turn = _turn(place.file("start"))
+    if turn is None:
+        return None
+    try:
+        return _started(place, settings, turn)
+    finally:
+        if turn >= 0:
+            os.close(turn)
+
+
+def _turn(file: str) -> int | None:
+    """A lock that is held while a server starts: by its client, and then by itself. None if it is taken.
+
+    So of all clients that miss a server one starts it, also when that one does not wait for it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return -1  # on such a system several may be started; all but one leave again
+    opened = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
+
+
+def _started(place: Place, settings: Settings, turn: int) -> Popen[bytes]:
     import subprocess
 
-    detached: dict[str, object] = {"start_new_session": True}
+    failure: OSError | None = None
+    options: dict[str, object] = {"start_new_session": True, "pass_fds": [turn]}
     if sys.platform == "win32":
-        detached = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+        options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     for program in programs():
         try:
             with open(os.open(place.file("log"), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "wb") as log:
                 return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
-                    [*program, *_flags(settings), COMMAND],
+                    [*program, *_flags(settings), COMMAND, "--turn", str(turn)],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=log,
                     # A folder that a server works in cannot be unmounted.
                     cwd=settings.folder if settings.is_relative else os.path.abspath(os.sep),
                     env=own_environment(settings),
-                    **detached,
+                    **options,
                 )
-        except OSError:
-            continue
-    return None
+        except OSError as error:
+            failure = error
+    raise failure or OSError("no program to start")
 
 
 def programs() -> list[list[str]]:

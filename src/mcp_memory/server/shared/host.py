@@ -171,10 +171,10 @@ class Host:
         """Nobody is to find a server that nobody can reach, or that nobody needs."""
         while True:
             await anyio.sleep(LOOK_EVERY)
-            if self._busy:
-                self._last_seen = self._clock()
-            unused = self._idle is not None and self._clock() - self._last_seen > self._idle
-            if unused or (self._idle is not None and not self._seat.is_held()):
+            if self._idle is None:
+                continue  # somebody wants it to run: it is a server of its own, too
+            unused = not self._busy and self._clock() - self._last_seen > self._idle
+            if unused or not self._seat.is_held():
                 log.info("leaving: %s", "no client needs this server" if unused else "its socket is gone")
                 self.leave()
                 return
