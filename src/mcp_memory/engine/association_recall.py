@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_memory.engine.candidates import MemoryCandidates
+from mcp_memory.engine.memory_candidates import MemoryCandidates
 from mcp_memory.engine.memory_search import Answer, MemoryPlan, parts
 from mcp_memory.engine.pipeline import Question, Ranking
 from mcp_memory.ranking.fusion import best_first, rrf
@@ -82,10 +82,9 @@ class AssociationSearch(MemoryPlan):
     def _lists(
         self, candidates: MemoryCandidates, matches: Mapping[int, float], relevance: Mapping[int, float]
     ) -> dict[str, list[int]]:
-        nearest = best_first(candidates.found.cosine)
         return {
-            "words": list(best_first(candidates.found.words))[: self.wanted.pool],
-            "vectors": [seq for seq in nearest if seq in matches][: self.wanted.pool],
+            "words": list(best_first(candidates.keyword))[: self.wanted.pool],
+            "vectors": [seq for seq in best_first(candidates.semantic) if seq in matches][: self.wanted.pool],
             "associations": list(best_first(relevance))[: self.wanted.pool],
         }
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from mcp_memory.engine.candidates import MemoryCandidates
 from mcp_memory.engine.entity_search import matching_entities
+from mcp_memory.engine.memory_candidates import MemoryCandidates
 from mcp_memory.engine.memory_search import Answer, MemoryPlan
 from mcp_memory.engine.pipeline import Question, Ranking
 from mcp_memory.model import Entity, Filter

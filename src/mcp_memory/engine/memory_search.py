@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from mcp_memory.engine.candidates import POOL, MemoryCandidates, gather_memories
+from mcp_memory.engine.candidates import POOL
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.memories import entity_names
+from mcp_memory.engine.memory_candidates import MemoryCandidates, gather_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking
 from mcp_memory.model import Filter, Memory, TextMode
 from mcp_memory.ranking.decay import fading_factor
@@ -71,7 +72,14 @@ class MemoryPlan:
     wanted: Wanted
 
     def gathered(self, tx: Transaction, question: Question, filter: Filter) -> MemoryCandidates:
-        return gather_memories(tx, question, filter, half_life=self.tuning.half_life, pool=self.wanted.pool)
+        return gather_memories(
+            tx,
+            question,
+            filter,
+            half_life=self.tuning.half_life,
+            keyword_weight=self.tuning.keyword_weight,
+            pool=self.wanted.pool,
+        )
 
     def matched(
         self, question: Question, candidates: MemoryCandidates, mode: TextMode = "hybrid"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mcp_memory.engine.candidates import MemoryCandidates
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.indexing import Meaning
+from mcp_memory.engine.memory_candidates import MemoryCandidates
 from mcp_memory.engine.memory_search import MemoryPlan, Wanted
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Filter, Memory

@@ -38,8 +38,6 @@ class RankingFacts:
     importance: float
     effective_confidence: float
     superseded: bool
-    previous_seq: int | None
-    """The memory stored right before it in its space."""
 
 
 def standing_of(row: Row) -> RankingFacts:
@@ -50,7 +48,6 @@ def standing_of(row: Row) -> RankingFacts:
         # Above what was stored only when two clocks disagree.
         min(1.0, row["effective_confidence"]),
         row["superseded_at"] is not None,
-        row["previous_seq"],
     )
 
 
@@ -136,6 +133,15 @@ class Memories:
             **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
         )
         return {row["seq"]: standing_of(row) for row in rows}
+
+    def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
+        """Which memories were stored right before and right after each of them, in its space."""
+        rows = self._scope.fetch("neighbours_of_memories", seqs)
+        return {row["seq"]: (row["previous_seq"], row["next_seq"]) for row in rows}
+
+    def contents(self, seqs: Iterable[int]) -> dict[int, str]:
+        """What each of them says, and nothing else of it."""
+        return {row["seq"]: row["content"] for row in self._scope.fetch("contents_of_memories", seqs)}
 
     def about(
         self, entity_seqs: Iterable[int], filter: Filter, *, half_life: timedelta

@@ -100,11 +100,17 @@ class PastMemories(Memories):
                 memory.importance,
                 self.confidence(memory, half_life),
                 memory.superseded_at is not None,
-                None,
             )
             for seq, memory in found.items()
             if self._matches(memory, filter, half_life, linked)
         }
+
+    def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
+        """None: a past conversation is searched memory by memory."""
+        return {}
+
+    def contents(self, seqs: Iterable[int]) -> dict[int, str]:
+        return {seq: memory.content for seq, memory in self.fetch(seqs).items()}
 
     def about(
         self, entity_seqs: Iterable[int], filter: Filter, *, half_life: timedelta

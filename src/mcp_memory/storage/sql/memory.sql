@@ -57,16 +57,30 @@ SELECT COALESCE(max(number), 0) AS count FROM memory_version
 
 -- standing_of_memories --
 -- What ranking needs to know of candidates, without reading what they say.
-SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence,
-       -- Of one moment, of which an import may bring thousands, or of an earlier one.
-       COALESCE((SELECT max(p.seq) FROM memory p
-                  WHERE p.space_id = o.space_id AND p.forgotten_at IS NULL
-                    AND p.created_at = o.created_at AND p.seq < o.seq),
-                (SELECT p.seq FROM memory p
-                  WHERE p.space_id = o.space_id AND p.forgotten_at IS NULL AND p.created_at < o.created_at
-                  ORDER BY p.created_at DESC, p.seq DESC LIMIT 1)) AS previous_seq
+SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence
   -- CROSS JOIN: by number first, then the conditions; SQLite would rather walk through the whole space.
   FROM memory k CROSS JOIN memory o WHERE k.seq IN ({keys}) AND o.seq = k.seq AND {where}
+
+-- neighbours_of_memories --
+-- What was stored right before and right after each, whatever it says.
+SELECT o.seq,
+       -- Of one moment, of which an import may bring thousands, or of an earlier one.
+       COALESCE((SELECT max(p.seq) FROM memory p
+                  WHERE p.space_id = :space_id AND p.forgotten_at IS NULL
+                    AND p.created_at = o.created_at AND p.seq < o.seq),
+                (SELECT p.seq FROM memory p
+                  WHERE p.space_id = :space_id AND p.forgotten_at IS NULL AND p.created_at < o.created_at
+                  ORDER BY p.created_at DESC, p.seq DESC LIMIT 1)) AS previous_seq,
+       COALESCE((SELECT min(n.seq) FROM memory n
+                  WHERE n.space_id = :space_id AND n.forgotten_at IS NULL
+                    AND n.created_at = o.created_at AND n.seq > o.seq),
+                (SELECT n.seq FROM memory n
+                  WHERE n.space_id = :space_id AND n.forgotten_at IS NULL AND n.created_at > o.created_at
+                  ORDER BY n.created_at, n.seq LIMIT 1)) AS next_seq
+  FROM memory o WHERE o.seq IN ({keys})
+
+-- contents_of_memories --
+SELECT o.seq, o.content FROM memory o WHERE o.space_id = :space_id AND o.seq IN ({keys})
 
 -- memories_about --
 SELECT em.entity_seq, em.memory_seq, em.relevance

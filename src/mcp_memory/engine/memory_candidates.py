@@ -1,0 +1,81 @@
+"""Memories that a query may mean, by words, by meaning and in their surroundings."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from mcp_memory.engine.candidates import Candidates, gather
+from mcp_memory.engine.pipeline import Question
+from mcp_memory.engine.surroundings import Surroundings, read_in_context
+from mcp_memory.model import Filter
+from mcp_memory.ranking.fusion import min_max, weighted
+from mcp_memory.ranking.spreading import shared_with_neighbours
+from mcp_memory.storage import Transaction
+from mcp_memory.storage.memories import RankingFacts
+
+READ_CLOSELY = 50
+"""Of how many of the best candidates the surroundings are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCandidates:
+    """Memories that may be meant, with what ranking must know of them."""
+
+    found: Candidates
+    facts: Mapping[int, RankingFacts]
+    context: Surroundings
+
+    def by_words(self) -> dict[int, float]:
+        return self._in_company(self.keyword)
+
+    def by_meaning(self, least_cosine: float) -> dict[int, float]:
+        least = max(least_cosine, self.found.unrelated)
+        return self._in_company(
+            {seq: self.found.semantic(seq) for seq, cosine in self.found.cosine.items() if cosine >= least}
+        )
+
+    def by_both(self, keyword_weight: float) -> dict[int, float]:
+        """Everything that holds a word of the query or means more than an unrelated text."""
+        return self._in_company(weighted(self.keyword, self.semantic, keyword_weight))
+
+    @property
+    def keyword(self) -> dict[int, float]:
+        """BM25, with the words of the surroundings, on a scale where the best is 1."""
+        return min_max({**self.found.words, **self.context.words}, floor=0.0)
+
+    @property
+    def semantic(self) -> dict[int, float]:
+        return {**_related(self.found), **self.context.meaning}
+
+    def _in_company(self, scores: Mapping[int, float]) -> dict[int, float]:
+        pairs = (
+            (before, seq)
+            for seq, (before, _) in self.context.around.items()
+            if before in scores and seq in scores
+        )
+        return shared_with_neighbours(scores, ((a, b) for a, b in pairs if a is not None))
+
+
+def gather_memories(
+    tx: Transaction,
+    question: Question,
+    filter: Filter,
+    *,
+    half_life: timedelta,
+    keyword_weight: float,
+    pool: int,
+) -> MemoryCandidates:
+    """Candidates among the memories that the filter lets through, the best of them in their surroundings."""
+    found = gather(tx, "memory", question, tx.memories.allowed(filter, half_life=half_life), pool)
+    first = weighted(found.keyword, _related(found), keyword_weight)
+
+    def facts_of(seqs: Iterable[int]) -> dict[int, RankingFacts]:
+        return tx.memories.standing(seqs, filter, half_life=half_life)
+
+    facts = facts_of({**found.words, **found.cosine})
+    context = read_in_context(tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of)
+    return MemoryCandidates(found, context.facts, context)
+
+
+def _related(found: Candidates) -> dict[int, float]:
+    return {seq: found.semantic(seq) for seq, cosine in found.cosine.items() if cosine > found.unrelated}

@@ -1,0 +1,70 @@
+"""What neighbouring memories lend each other, and when they lend nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mcp_memory.ranking.conversation import (
+    Neighbours,
+    connectedness,
+    meaning_in_context,
+    saturation,
+    term_weights,
+    words_in_context,
+)
+
+ROW: dict[int, Neighbours] = {
+    1: (None, 2), 2: (1, 3), 3: (2, 4), 4: (3, 5), 5: (4, 6), 6: (5, None),
+}  # fmt: skip
+
+
+def vectors(*topics: int) -> dict[int, bytes]:
+    """One of two topics for each, with a little of its own."""
+    noise = np.random.default_rng(0).normal(scale=0.1, size=(len(topics), 8))
+    rows = np.eye(8)[list(topics)] + noise
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return {seq: row.astype("<f4").tobytes() for seq, row in enumerate(rows, start=1)}
+
+
+def test_neighbours_about_the_same_thing_are_a_conversation() -> None:
+    assert connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [80] * 6) == 1.0
+
+
+def test_neighbours_about_different_things_are_not() -> None:
+    assert connectedness(ROW, vectors(0, 1, 2, 3, 4, 5), [80] * 6) == 0.0
+
+
+def test_long_texts_stand_for_themselves() -> None:
+    strength = connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [2000] * 6)
+    assert math.isclose(strength, 0.1)
+
+
+def test_memories_without_neighbours_are_no_conversation() -> None:
+    assert connectedness({1: (None, None)}, vectors(0), [80]) == 0.0
+    assert connectedness({}, {}, []) == 0.0
+
+
+def test_the_weights_of_terms_follow_from_known_scores() -> None:
+    terms = ["rare", "common"]
+    texts = {1: ["rare", "common"], 2: ["common", "x"], 3: ["rare", "y"], 4: ["common", "common"]}
+    counted = {seq: saturation(words, terms, 2.0) for seq, words in texts.items()}
+    scores = {seq: 4.0 * rare + 0.5 * common for seq, (rare, common) in counted.items()}
+    rare, common = term_weights(counted, scores, terms)
+    assert math.isclose(rare, 4.0, rel_tol=0.05)
+    assert math.isclose(common, 0.5, rel_tol=0.2)
+    assert term_weights({}, {}, terms) == [0.0, 0.0]
+
+
+def test_a_word_of_the_turn_before_counts_for_the_answer() -> None:
+    counted = {1: [2.0], 2: [0.0], 3: [0.0], 4: [0.0], 5: [0.0], 6: [0.0]}
+    scores = words_in_context(list(ROW), counted, [1.0], ROW, 1.0)
+    assert scores[1] > scores[2] > scores[3] > 0 == scores[4]
+    assert words_in_context([2], counted, [1.0], ROW, 0.0) == {2: 0.0}
+
+
+def test_meaning_is_raised_towards_the_best_neighbour_and_never_lowered() -> None:
+    raised = meaning_in_context({1: 0.9, 2: 0.1}, {1: (None, 2), 2: (1, None)}, 1.0)
+    assert raised[1] == 0.9
+    assert 0.1 < raised[2] < 0.9
