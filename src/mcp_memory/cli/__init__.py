@@ -59,6 +59,8 @@ COMMANDS = {
     "copy": "mcp_memory.cli.copy:copy",
     "spaces": "mcp_memory.cli.spaces:spaces",
     "info": "mcp_memory.cli.info:info",
+    "install": "mcp_memory.cli.install:install",
+    "uninstall": "mcp_memory.cli.install:uninstall",
     "doctor": "mcp_memory.cli.doctor:doctor",
     "settings": "mcp_memory.cli.settings:settings",
     "model": "mcp_memory.cli.model:model",

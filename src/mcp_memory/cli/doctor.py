@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import click
 
@@ -44,6 +44,21 @@ def _findings(session: Session, quick: bool) -> Iterator[Finding]:
     else:
         yield from _database(session, database, quick)
     yield _model(session)
+    if not quick:
+        yield from _clients(session)
+
+
+def _clients(session: Session) -> Iterator[Finding]:
+    """Whether assistants' clients are connected, and what they start works."""
+    from mcp_memory.cli.clients.examination import examine
+    from mcp_memory.cli.install import ledger_here, running, surroundings
+
+    last_calls = {}
+    with suppress(MemoryServerError):
+        with closing(wiring.open_database(session.config)) as database:
+            is_there = database.exists()
+        last_calls = session.engine.captures.last_calls() if is_there else {}
+    yield from examine(surroundings(), ledger_here(), running(), last_calls)
 
 
 def _database(session: Session, database: Database, quick: bool) -> Iterator[Finding]:

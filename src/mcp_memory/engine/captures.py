@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
 
 from mcp_memory.capture import MOST_PER_SESSION, Candidate, Turn
 from mcp_memory.capture.candidates import EXPLANATIONS
@@ -190,7 +190,7 @@ class Captures(Topic):
             tx.sessions.put(replace(now, state={**now.state, "used": marked}))
         return tuple(memory.id for memory in used)
 
-    def last_calls(self) -> dict[str, Any]:
+    def last_calls(self) -> dict[str, datetime]:
         """By client, when a hook of it last called."""
         with self._context.reading() as tx:
             return dict(tx.sessions.last_seen())

@@ -1,0 +1,141 @@
+"""The commands that connect AI clients to the memory, and disconnect them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from mcp_memory import config as settings
+from mcp_memory.cli.clients.catalogue import CLIENTS, Client, Surroundings, Wish, named, stable_command
+from mcp_memory.cli.clients.changes import Change, FileEdit, Ledger
+from mcp_memory.cli.output import printable, say
+from mcp_memory.cli.session import Session
+from mcp_memory.errors import MemoryServerError
+
+CONSENT = (
+    "What you state in conversations as a preference, decision, correction, fact or open task, and commands "
+    "that failed with what helped, is captured by rules, without secrets, and fades in days unless used. "
+    "It stays in {where}, and `mcp-memory captured` shows, accepts, drops and purges it."
+)
+
+_choice = click.argument("clients", nargs=-1, metavar="[CLIENT]…")
+
+
+@click.command()
+@_choice
+@click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
+@click.option("--no-hooks", is_flag=True, help="Connect the server alone: nothing is injected or captured.")
+@click.option("--recall-only", is_flag=True, help="Inject memories, but capture nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def install(
+    session: Session, clients: tuple[str, ...], only_print: bool, no_hooks: bool, recall_only: bool, yes: bool
+) -> None:
+    """Connect the AI clients of this machine, or those that are named.
+
+    CLIENT is any of claude-code, claude-desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed.
+    Every file is shown before it is changed, and a copy of it is kept; `uninstall` puts it back.
+    """
+    around = surroundings()
+    chosen = named(clients, around)
+    if not chosen:
+        say(f"None of these clients was found here: {', '.join(CLIENTS)}. Name one to connect it anyway.")
+        return
+    command = stable_command(around, running())
+    wish = Wish(command=command, hooks=not no_hooks, capture=not (no_hooks or recall_only))
+    ledger = ledger_here()
+    for client in chosen:
+        _connect(client, _edits(client, around, wish), ledger, only_print, yes, _where(session), wish)
+
+
+def _connect(
+    client: Client,
+    edits: Sequence[FileEdit],
+    ledger: Ledger,
+    only_print: bool,
+    yes: bool,
+    where: str,
+    wish: Wish,
+) -> None:
+    try:
+        changes = [change for change in map(ledger.put, edits) if change.is_real]
+    except (MemoryServerError, OSError) as error:
+        say(f"{client.title}: left as it is. {printable(error)}")
+        return
+    if not changes:
+        say(f"{client.title}: connected already.")
+        return
+    _show(client, changes)
+    if only_print:
+        return
+    if client.has_hooks and wish.capture:
+        say(CONSENT.format(where=where))
+    if not yes and not click.confirm(f"Connect {client.title}?", default=True):
+        say(f"{client.title}: left as it is.")
+        return
+    for change in changes:
+        ledger.make(change)
+    say(f"{client.title}: connected.{' ' + client.note if client.note else ''}")
+
+
+@click.command()
+@_choice
+@click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
+@click.pass_obj
+def uninstall(session: Session, clients: tuple[str, ...], only_print: bool) -> None:
+    """Disconnect all clients, or those that are named: their files become what they were."""
+    around = surroundings()
+    wish = Wish(command=("mcp-memory",))
+    ledger = ledger_here()
+    for client in named(clients, around):
+        try:
+            changes = [ledger.taken_back(edit) for edit in _edits(client, around, wish)]
+        except (MemoryServerError, OSError) as error:
+            say(f"{client.title}: left as it is. {printable(error)}")
+            continue
+        real = [change for change in changes if change.is_real]
+        if only_print:
+            _show(client, real)
+            continue
+        for change in changes:
+            ledger.undo(change)
+        say(f"{client.title}: {'disconnected' if real else 'was not connected'}.")
+
+
+def running() -> str:
+    """The path of the program that runs."""
+    return str(Path(sys.argv[0]).absolute())
+
+
+def surroundings() -> Surroundings:
+    return Surroundings(home=Path.home(), environ=settings.environment())
+
+
+def _edits(client: Client, around: Surroundings, wish: Wish) -> list[FileEdit]:
+    return client.edits(around, wish)
+
+
+def ledger_here() -> Ledger:
+    return Ledger(settings.default_database().parent / "connected")
+
+
+def _where(session: Session) -> str:
+    config = session.config
+    return (
+        "your PostgreSQL database"
+        if settings.is_postgres(config.url)
+        else str(settings.sqlite_path(config.url))
+    )
+
+
+def _show(client: Client, changes: Sequence[Change]) -> None:
+    say(f"{client.title}:")
+    for change in changes:
+        say(printable_lines(change.diff()))
+
+
+def printable_lines(text: str) -> str:
+    return "\n".join(printable(line) for line in text.rstrip("\n").split("\n"))
