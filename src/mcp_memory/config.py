@@ -18,7 +18,7 @@ import platformdirs
 
 from mcp_memory.errors import Invalid
 from mcp_memory.model import DEFAULT_SPACE, checked_space
-from mcp_memory.tuning import Fading, Limits, Tuning
+from mcp_memory.tuning import QUARANTINED_ORIGINS, Fading, Limits, Tuning
 
 PREFIX = "MCP_MEMORY_"
 TOOL_SETS = ("graph", "memory", "agent", "anthropic")
@@ -94,6 +94,25 @@ class Config:
         _TUNING.prune_threshold, "Memories below this effective confidence are pruned.", low=0, high=1
     )
     prune_limit: int = _setting(_TUNING.prune_limit, "The most memories that one pruning run removes.", low=0)
+    prune_mode: str = _setting(
+        _TUNING.prune_mode,
+        "What becomes of a faded memory: `archive` hides it until it is restored, `delete` deletes it.",
+        choices=("archive", "delete"),
+    )
+    secrets: str = _setting(
+        _TUNING.secrets,
+        "Credentials in what is stored: `allow` only warns, `redact` hides them, `refuse` stores nothing.",
+        choices=("allow", "redact", "refuse"),
+    )
+    capture_secrets: str = _setting(
+        _TUNING.captured_secrets,
+        "The same for what is captured from conversations.",
+        choices=("allow", "redact", "refuse"),
+    )
+    quarantine: str = _setting(
+        "",
+        "Origins whose memories are found on request and never injected: any of `import`, `web`, `tool`.",
+    )
     consolidation_threshold: float = _setting(
         _TUNING.consolidation_threshold,
         "Cosine similarity above which memories are consolidated.",
@@ -127,6 +146,15 @@ class Config:
     )
     max_query_length: int = _setting(_LIMITS.query_length, "Characters in one query.", low=1)
     max_content_bytes: int = _setting(_LIMITS.content_bytes, "Bytes in one memory.", low=1)
+    backup_dir: str = _setting("", "Where backups go. Default: a folder beside the database.")
+    backup_every_days: float = _setting(
+        1.0, "Days between two backups made by the server; 0 makes none. SQLite only.", low=0, high=MOST_DAYS
+    )
+    backup_keep: int = _setting(7, "Backups that are kept; the oldest go first.", low=1)
+    backup_limit_bytes: int = _setting(
+        4_000_000_000, "Bytes that all backups may take together; the newest is always kept.", low=0
+    )
+    passphrase: str = _setting("", "Encrypts backups and exports, in the age format.", secret=True)
     trash_days: float = _setting(
         _days(_TUNING.trash), "Days during which a change can be undone.", low=0, high=MOST_DAYS
     )
@@ -186,6 +214,10 @@ class Config:
     def url(self) -> str:
         """The database URL, with the default filled in."""
         return self.database_url or f"sqlite:///{default_database()}"
+
+    @property
+    def quarantined_origins(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.quarantine.split(",") if name.strip())
 
     @property
     def tool_sets(self) -> tuple[str, ...]:
@@ -357,7 +389,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
 _ONLY_PREFIXED = frozenset(
     {
         "tools", "space", "workers", "durability", "models_dir", "shared", "shared_idle", "runtime_dir",
-        "http",
+        "http", "passphrase", "secrets", "quarantine",
     }
 )  # fmt: skip
 
@@ -421,6 +453,14 @@ def _check(config: Config) -> None:
         checked_space(config.space)
     except Invalid as error:
         raise Invalid(f"SPACE: {error}") from None
+    _check_tools(config)
+    for name in config.quarantined_origins:
+        if name not in QUARANTINED_ORIGINS:
+            raise Invalid(f"QUARANTINE knows {', '.join(QUARANTINED_ORIGINS)}, not {name!r}")
+    _check_database(config)
+
+
+def _check_tools(config: Config) -> None:
     for name in config.tool_sets:
         if name not in TOOL_SETS:
             raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)}")
@@ -428,6 +468,9 @@ def _check(config: Config) -> None:
         raise Invalid(f"name at least one tool set: {', '.join(TOOL_SETS)}")
     if "anthropic" in config.tool_sets and len(config.tool_sets) > 1:
         raise Invalid("the anthropic tool set cannot be combined: its tools have the same names as others")
+
+
+def _check_database(config: Config) -> None:
     if config.database_backend == "postgres" and not is_postgres(config.url):
         raise Invalid(
             "DATABASE_BACKEND is postgres: set DATABASE_URL to postgresql://user:password@host/database"

@@ -77,6 +77,21 @@ class MemoryDeleted(_WithId):
 
 
 @dataclass(frozen=True)
+class MemoryArchived(_WithId):
+    event = "memory_archived"
+    deed = ("archived", "memory")
+    confidence: float
+    preview: str
+
+
+@dataclass(frozen=True)
+class MemoryConfirmed(_WithId):
+    event = "memory_confirmed"
+    deed = ("confirmed", "memory")
+    preview: str
+
+
+@dataclass(frozen=True)
 class MemoryForgotten(_WithId):
     event = "memory_forgotten"
     deed = ("forgot", "memory")
@@ -297,6 +312,7 @@ EVENTS: Mapping[str, type[JournalEvent]] = {
     kind.event: kind
     for kind in (
         MemoryCreated, MemoryUpdated, MemoryDeleted, MemoryForgotten, MemoryRestored, MemoryPurged,
+        MemoryArchived, MemoryConfirmed,
         MemoryAssociated, MemoryDissociated, MemoriesMerged,
         EntityCreated, EntityUpdated, EntityDeleted, EntityPurged, EntitySplit, ObservationsRemoved,
         RelationCreated, RelationUpdated, RelationDeleted, RelationEnded,

@@ -12,7 +12,7 @@ to tools whose contract asks for an integer).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -82,6 +82,9 @@ Owner = Literal["memory", "entity", "reflection"]
 ReflectionTarget = Literal["entity", "session", "relation", "global"]
 
 
+Via = Literal["", "assistant", "person", "program", "capture", "import", "maintenance"]
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """On whose behalf something happens, and in which space."""
@@ -90,6 +93,16 @@ class Caller:
     client: str = ""
     project: str = ""
     """The project that the caller works in: its Git remote, else its folder; empty where there is none."""
+    via: Via = ""
+    """By which way it came in, as the server saw it."""
+    tool: str = ""
+    """The tool, route or command that it used."""
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """What is kept with each memory that the caller writes."""
+        given = {"client": self.client, "via": self.via, "tool": self.tool}
+        return {name: value for name, value in given.items() if value}
 
 
 def client_name(given: str) -> str:
@@ -159,6 +172,14 @@ class Memory:
     """Set while it is only captured from a conversation: it fades in days unless it recurs or is used."""
     project: str | None = None
     """The project it belongs to; None: it holds everywhere."""
+    archived_at: datetime | None = None
+    """Set, with `forgotten_at`, when it was put away because it had faded. Restoring brings it back."""
+    confirmed_at: datetime | None = None
+    """When a person said that it is right. It is not archived by time."""
+    quarantined_at: datetime | None = None
+    """Set while it is kept apart because of where it came from: found on request, never injected."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Who wrote it and by which way (`client`, `via`, `tool`), as the server saw it."""
 
     @property
     def last_used_at(self) -> datetime:
@@ -310,6 +331,10 @@ class Filter:
     pinned: bool | None = None
     superseded: bool | None = None
     captured: bool | None = None
+    archived: bool | None = None
+    """Only with `forgotten`: what was put away because it had faded, or what somebody forgot."""
+    quarantined: bool | None = False
+    """None: also what is kept apart because of where it came from."""
     in_project: str | None = None
     """Of this project, or of none."""
 

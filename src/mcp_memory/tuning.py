@@ -3,10 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Literal
 
 Fading = Literal["strict", "gentle"]
 """How far faded confidence lowers a result: `strict` multiplies by it, `gentle` by 0.9 to 1."""
+
+PruneMode = Literal["archive", "delete"]
+"""What becomes of a faded memory: put away and restorable for good, or deleted (undoable for a while)."""
+
+SecretPolicy = Literal["allow", "redact", "refuse"]
+QUARANTINED_ORIGINS = ("import", "web", "tool")
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20
@@ -31,6 +38,15 @@ class Tuning:
     half_life: timedelta = timedelta(days=30)
     prune_threshold: float = 0.05
     prune_limit: int = 1000
+    prune_mode: PruneMode = "archive"
+    important: float = 0.8
+    """From this importance on, a memory is never pruned by time."""
+    secrets: SecretPolicy = "allow"
+    """What happens to credentials in explicit writes; `allow` warns about them."""
+    captured_secrets: SecretPolicy = "redact"
+    """The same for what is captured from conversations."""
+    quarantine: frozenset[str] = frozenset()
+    """Origins whose memories are kept apart: `import`, `web`, `tool`."""
     consolidation_threshold: float = 0.85
     consolidation_interval: int = 50
     search_limit: int = 20
@@ -50,3 +66,17 @@ class Tuning:
     """The same for all other types."""
     author: str = ""
     """Author of a reflection that names none; empty means the client's name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BackupPlan:
+    """Where backups go, how often one is made, and how many are kept."""
+
+    folder: Path
+    every: timedelta = timedelta(days=1)
+    """Zero: none is made by itself."""
+    keep: int = 7
+    limit: int = 4_000_000_000
+    """Bytes that all of them may take; the oldest go first, the newest stays."""
+    passphrase: str = field(default="", repr=False)
+    """Encrypts them, when given."""

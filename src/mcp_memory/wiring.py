@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mcp_memory import config as settings
 from mcp_memory.config import Config
@@ -17,6 +17,7 @@ from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 from mcp_memory.storage.copying import check_whole
+from mcp_memory.tuning import BackupPlan, PruneMode, SecretPolicy
 
 
 def build(config: Config, client: str = "") -> Engine:
@@ -31,7 +32,22 @@ def build(config: Config, client: str = "") -> Engine:
             tuning=_tuning(config),
             caller=Caller(config.space, client),
             memory_file=memory_file(config),
+            # A PostgreSQL server has backups of its own; ours would copy it all into a file each day.
+            backups=None if settings.is_postgres(config.url) else backup_plan(config),
         )
+    )
+
+
+def backup_plan(config: Config) -> BackupPlan:
+    beside = settings.default_database().parent
+    if not settings.is_postgres(config.url):
+        beside = settings.sqlite_path(config.url).absolute().parent
+    return BackupPlan(
+        folder=Path(config.backup_dir).expanduser() if config.backup_dir else beside / "backups",
+        every=timedelta(days=config.backup_every_days),
+        keep=config.backup_keep,
+        limit=config.backup_limit_bytes,
+        passphrase=config.passphrase,
     )
 
 
@@ -141,6 +157,10 @@ def _tuning(config: Config) -> Tuning:
         half_life=timedelta(days=config.confidence_half_life_days),
         prune_threshold=config.confidence_prune_threshold,
         prune_limit=config.prune_limit,
+        prune_mode=cast(PruneMode, config.prune_mode),
+        secrets=cast(SecretPolicy, config.secrets),
+        captured_secrets=cast(SecretPolicy, config.capture_secrets),
+        quarantine=frozenset(config.quarantined_origins),
         consolidation_threshold=config.consolidation_threshold,
         consolidation_interval=config.consolidation_interval,
         search_limit=config.search_default_limit,

@@ -10,7 +10,7 @@ from tools.capture_report import judge, read_turns, score
 
 from mcp_memory.capture import Turn, candidates
 from mcp_memory.capture.candidates import CALL_RULES, SENTENCE_RULES
-from mcp_memory.capture.redaction import HIDDEN, redact
+from mcp_memory.text.secrets import HIDDEN, redacted
 
 MODULES = ("requests", "preferences", "corrections", "decisions", "todos", "facts", "fixes", "commits")
 
@@ -80,11 +80,11 @@ def test_a_secret_in_a_sentence_is_hidden() -> None:
     ],
 )
 def test_secrets_are_redacted(text: str, secret: str) -> None:
-    assert secret not in redact(text)
+    assert secret not in redacted(text)
 
 
 def test_talk_about_secrets_is_kept() -> None:
-    assert redact("the token is rotated every 90 days") == "the token is rotated every 90 days"
+    assert redacted("the token is rotated every 90 days") == "the token is rotated every 90 days"
 
 
 def test_a_sentence_said_twice_is_kept_once() -> None:

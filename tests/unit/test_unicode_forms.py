@@ -18,6 +18,7 @@ from mcp_memory.text.graph_lines import parse
 from mcp_memory.text.normalization import wording
 from mcp_memory.text.preview import shortened
 from mcp_memory.text.sameness import differences
+from mcp_memory.text.secrets import redacted
 from mcp_memory.text.snapshot import cost
 from mcp_memory.text.unicode_forms import _MARK_CODES, MOST_MARKS, Form, _is_mark, normalised_form
 from mcp_memory.text.words import folded, plain_words, query_terms, tokens
@@ -53,6 +54,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "parse": parse,
     "containment": lambda text: containment(text, text[::-1]),
     "differences": lambda text: differences(text, text + " not"),
+    "redacted": redacted,
     "strategy_for": lambda text: strategy_for(text, 10),
 }
 PATTERNS = {
@@ -69,7 +71,7 @@ PATTERNS = {
     "dashes": "a-b_",
     "angles": "<a>",
 }
-SHORT = 12_000
+SHORT = 3_000
 TWICE_TWICE = 4
 
 

@@ -11,10 +11,10 @@ from mcp_memory.capture.decisions import decision
 from mcp_memory.capture.facts import about_oneself, about_others, environment
 from mcp_memory.capture.fixes import fixes
 from mcp_memory.capture.preferences import preference
-from mcp_memory.capture.redaction import redact
 from mcp_memory.capture.requests import request
 from mcp_memory.capture.speech import Sentence, sentences
 from mcp_memory.capture.todos import todo
+from mcp_memory.text.secrets import redacted
 
 MOST_PER_SESSION = 30
 LONGEST = 600
@@ -87,7 +87,7 @@ def _of_calls(turns: Sequence[Turn]) -> Iterator[Candidate]:
 
 
 def _candidate(text: str, type: str, rule: str, turn: Turn) -> Candidate:
-    kept = redact(" ".join(text.split()))[:LONGEST]
+    kept = redacted(" ".join(text.split()))[:LONGEST]
     return Candidate(text=kept, type=type, rule=rule, turn=turn.id, at=turn.at, corrects=rule == "correction")
 
 

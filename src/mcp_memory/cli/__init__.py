@@ -57,6 +57,7 @@ COMMANDS = {
     "import": "mcp_memory.cli.transfer:import_",
     "export": "mcp_memory.cli.transfer:export",
     "copy": "mcp_memory.cli.copy:copy",
+    "backup": "mcp_memory.cli.backup:backup",
     "spaces": "mcp_memory.cli.spaces:spaces",
     "info": "mcp_memory.cli.info:info",
     "install": "mcp_memory.cli.install:install",

@@ -91,7 +91,9 @@ def run_command(service: Service, hello: Hello) -> dict[str, Any]:
     from mcp_memory.model import Caller
 
     config = service.config_of(hello.settings)
-    engine = service.engine_with(service.engine().acting_for(Caller(config.space, CLIENT)), config)
+    engine = service.engine_with(
+        service.engine().acting_for(Caller(config.space, CLIENT, via="person")), config
+    )
     request = hello.request
     _redirect()
 

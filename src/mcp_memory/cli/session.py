@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,8 @@ class Session:
 
     @cached_property
     def engine(self) -> Engine:
-        return self.build_engine(CLIENT)
+        engine = self.build_engine(CLIENT)
+        return engine.acting_for(replace(engine.caller, via="person"))
 
     def build_engine(self, client: str = "") -> Engine:
         from mcp_memory.wiring import build

@@ -171,7 +171,7 @@ class AnthropicCompat(Topic):
                 _agree(tx, file, text)
 
     def _work(self, tx: Transaction, file: GraphLines) -> "_Work":
-        return _Work(tx, GraphWriter(tx, self._context.new_id), file)
+        return _Work(tx, GraphWriter(tx, self._context.new_id, self._context.tuning.secrets), file)
 
 
 class _Work:

@@ -90,7 +90,7 @@ class Reason:
 class Captures(Topic):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._memories = Memories(context)
+        self._memories = Memories(replace(context, caller=replace(context.caller, via="capture")))
 
     def take_in(self, heard: Heard) -> TakenIn:
         """Keep the candidates on trial. What the session brought before is not taken in again."""

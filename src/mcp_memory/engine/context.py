@@ -14,7 +14,7 @@ from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction
 from mcp_memory.storage.access import Claim
-from mcp_memory.tuning import Limits, Tuning
+from mcp_memory.tuning import BackupPlan, Limits, Tuning
 
 NOTE_PATIENCE = 0.25
 """Seconds that a read waits for other writers, to note that something was used."""
@@ -51,6 +51,8 @@ class Context:
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
     """Shared with Anthropic's memory server, when asked for."""
+    backups: BackupPlan | None = None
+    """The backups to make by itself, if any."""
     claim: Claim | None = None
     """The repeatable request that is being done."""
     call: Call | None = None

@@ -45,6 +45,8 @@ class NewMemory:
     """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
     project: str | None = None
     """None: the caller's."""
+    quarantined: bool = False
+    """Kept apart because of where it comes from: found on request only."""
     pinned: bool | None = None
     """Whether it is kept from fading; when not given, an identity is."""
 

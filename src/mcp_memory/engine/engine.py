@@ -10,6 +10,7 @@ from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
 from mcp_memory.engine.arrivals import Arrivals
+from mcp_memory.engine.backups import Backups
 from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.curation import Curation
@@ -86,6 +87,10 @@ class Engine:
     @cached_property
     def overseeing(self) -> Overseeing:
         return Overseeing(self._context)
+
+    @cached_property
+    def backups(self) -> Backups:
+        return Backups(self._context)
 
     @cached_property
     def access(self) -> Access:
@@ -169,7 +174,7 @@ class Engine:
 
     @cached_property
     def transfer(self) -> Transfer:
-        return Transfer(self._context)
+        return Transfer(replace(self._context, caller=replace(self.caller, via="import")))
 
     @cached_property
     def analytics(self) -> Analytics:

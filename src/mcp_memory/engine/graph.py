@@ -327,7 +327,7 @@ class KnowledgeGraph(Topic):
             checked_note(wanted.context, "a relation's context", most=self._context.limits.content_bytes)
 
     def _writer(self, tx: Transaction) -> GraphWriter:
-        return GraphWriter(tx, self._context.new_id)
+        return GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
 
     def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
         writer = self._writer(tx)

@@ -8,6 +8,7 @@ from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_changes import remove_memory
 from mcp_memory.engine.observing import NewId, Observer, release, unobserve
 from mcp_memory.engine.relating import INVERSES, NewRelation, RelationOutcome, inverse_of
+from mcp_memory.engine.screening import screened_text
 from mcp_memory.errors import Conflict
 from mcp_memory.events import (
     EntityCreated,
@@ -21,6 +22,7 @@ from mcp_memory.events import (
 )
 from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Relation
 from mcp_memory.storage import Transaction
+from mcp_memory.tuning import SecretPolicy
 
 STRENGTH = 0.5
 CONFIDENCE = 1.0
@@ -40,9 +42,10 @@ class EntityDraft:
 class GraphWriter:
     """Writes entities, observations and relations in one transaction."""
 
-    def __init__(self, tx: Transaction, new_id: NewId) -> None:
+    def __init__(self, tx: Transaction, new_id: NewId, secrets: SecretPolicy = "allow") -> None:
         self._tx = tx
         self._new_id = new_id
+        self._secrets = secrets
 
     def add_entities(self, drafts: Sequence[EntityDraft]) -> list[Entity]:
         made = self._tx.entities.add_all(
@@ -106,6 +109,8 @@ class GraphWriter:
         A text that an entity has is skipped; with `repeats`, one given twice is linked twice. With `credit`,
         searches that led here count as successful.
         """
+        if self._secrets != "allow":
+            wanted = [(entity, self._screened(texts)) for entity, texts in wanted]
         texts = (text for _, some in wanted for text in some)
         observer = Observer(self._tx, texts, self._new_id, kind=kind, repeats=repeats)
         each = [observer.add(entity, some) for entity, some in wanted]
@@ -117,6 +122,9 @@ class GraphWriter:
         for entity in extended.values():
             self.touch(entity)
         return each
+
+    def _screened(self, texts: Sequence[str]) -> list[str]:
+        return [screened_text(text, self._secrets)[0] for text in texts]
 
     def unobserve(self, entity: Entity, texts: Sequence[str]) -> int:
         """Remove observations from an entity. How many were removed."""

@@ -7,15 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from mcp_memory.engine.context import Topic, checked_limit
-from mcp_memory.engine.memory_changes import refuse_twin
+from mcp_memory.engine.memory_changes import refuse_twin, remember_again
 from mcp_memory.errors import Conflict, NotFound
-from mcp_memory.events import ChangeUndone, MemoryCreated, MemoryRestored, MemoryUpdated, kind_of
+from mcp_memory.events import ChangeUndone, MemoryUpdated, kind_of
 from mcp_memory.model import Event, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal
 from mcp_memory.storage.journal import Act
 from mcp_memory.text.change_words import change_in_words
-from mcp_memory.text.preview import shortened
 
 MOST_LISTED = 100
 MOST_EVENTS = 1000
@@ -165,7 +164,7 @@ class History(Topic):
             if memory is None:
                 self._undelete(tx, memory_id)
             elif memory.forgotten_at is not None:
-                self._remember_again(tx, memory)
+                remember_again(tx, memory)
             return tx.memories.get(memory_id)
 
     def versions(self, memory_id: str) -> list[MemoryVersion]:
@@ -262,13 +261,6 @@ class History(Topic):
                 f"no memory has the id {memory_id}, and none with it was deleted in the last {days} days"
             )
         self._take_back(tx, removal.act, removal.seq)
-
-    def _remember_again(self, tx: Transaction, memory: Memory) -> None:
-        refuse_twin(tx, memory, memory.content)
-        tx.memories.change(memory, forgotten_at=None, forgotten_reason=None)
-        tx.journal.record(MemoryRestored(memory.id, shortened(memory.content)))
-        tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
-        tx.memories.reinforce([memory.seq])
 
 
 def _change(act: Act) -> Change:

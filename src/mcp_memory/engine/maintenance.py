@@ -25,7 +25,7 @@ from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
-from mcp_memory.engine.memory_changes import remove_memory
+from mcp_memory.engine.memory_changes import archive_memory, remove_memory
 from mcp_memory.errors import Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
 from mcp_memory.model import EmbeddingModel, Memory
@@ -92,17 +92,21 @@ class Consolidated:
 
 class Maintenance(Topic):
     def prune(self, *, dry_run: bool = False) -> Pruned:
-        """Remove the memories that have faded below the threshold, the weakest first, as many as a run may.
+        """Archive memories that have faded below the threshold, the weakest first, up to the limit of a run.
 
-        Pinned memories and identities never fade. The run is one change, and can be undone.
+        Pinned, confirmed and important memories and identities stay. An archived memory is out of sight
+        and can be restored at any time. With the setting `delete` it is deleted instead. The run is one
+        change, and can be undone.
         """
         tuning = self._context.tuning
         with self._context.reading() if dry_run else self._context.writing() as tx:
             below, half_life = tuning.prune_threshold, tuning.half_life
-            fading = tx.consolidation.fading(below, tuning.prune_limit, half_life)
-            left = tx.consolidation.count_fading(below, half_life) - len(fading)
-            if not dry_run:
-                for memory, confidence in fading:
+            fading = tx.consolidation.fading(below, tuning.prune_limit, half_life, tuning.important)
+            left = tx.consolidation.count_fading(below, half_life, tuning.important) - len(fading)
+            for memory, confidence in [] if dry_run else fading:
+                if tuning.prune_mode == "archive":
+                    archive_memory(tx, memory, confidence)
+                else:
                     remove_memory(tx, memory, pruned_at_confidence=confidence)
             return Pruned(
                 memories=tuple(memory for memory, _ in fading),

@@ -18,7 +18,7 @@ from mcp_memory.engine.remembering import (
     plain_changes,
 )
 from mcp_memory.errors import Invalid, Stale
-from mcp_memory.events import MemoryDeleted, MemoryForgotten, MemoryUpdated
+from mcp_memory.events import MemoryConfirmed, MemoryDeleted, MemoryForgotten, MemoryUpdated
 from mcp_memory.model import PINNED_TYPE, Association, Filter, Memory
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
@@ -166,6 +166,20 @@ class Memories(Topic):
 
     def unpin(self, id: str) -> Memory:
         return self._set_pin(id, pinned=False)
+
+    def confirm(self, id: str) -> Memory:
+        """Note that a person said a memory is right: it leaves trial and quarantine, and is not archived."""
+        with self._context.writing() as tx:
+            memory = living(tx, id)
+            changed = tx.memories.change(
+                memory,
+                confirmed_at=memory.confirmed_at or tx.at,
+                quarantined_at=None,
+                captured_at=None,
+                confidence=1.0,
+            )
+            tx.journal.record(MemoryConfirmed(memory.id, shortened(memory.content)))
+            return changed
 
     def forget(self, memory_id: str, reason: str | None = None) -> Forgotten:
         """Hide a memory from every search and list; it stays stored, and can be restored."""

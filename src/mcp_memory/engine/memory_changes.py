@@ -1,9 +1,13 @@
 """Changes to memories that several use cases share, each with its event in the journal."""
 
 from mcp_memory.errors import Conflict, NotFound
-from mcp_memory.events import MemoryDeleted, MemoryUpdated
+from mcp_memory.events import MemoryArchived, MemoryCreated, MemoryDeleted, MemoryRestored, MemoryUpdated
 from mcp_memory.model import Memory
 from mcp_memory.storage import Transaction
+from mcp_memory.text.preview import shortened
+
+FADED = "faded"
+"""Why an archived memory is out of sight."""
 
 
 def living(tx: Transaction, id: str) -> Memory:
@@ -24,6 +28,23 @@ def remove_memory(
     """Delete a memory with its links, associations and versions; undo brings all of it back."""
     tx.memories.remove(memory)
     tx.journal.record(MemoryDeleted(memory.id, absorbed_by, pruned_at_confidence))
+
+
+def archive_memory(tx: Transaction, memory: Memory, confidence: float) -> None:
+    """Put a faded memory away: out of sight and out of the indexes, restorable until it is purged."""
+    preview = shortened(memory.content)
+    tx.memories.change(memory, archived_at=tx.at, forgotten_at=tx.at, forgotten_reason=FADED)
+    tx.journal.record(MemoryArchived(memory.id, confidence, preview))
+    tx.journal.record(MemoryDeleted(memory.id, pruned_at_confidence=confidence))
+
+
+def remember_again(tx: Transaction, memory: Memory) -> None:
+    """Bring a forgotten or archived memory back, as strong as one that was just used."""
+    refuse_twin(tx, memory, memory.content)
+    tx.memories.change(memory, forgotten_at=None, forgotten_reason=None, archived_at=None)
+    tx.journal.record(MemoryRestored(memory.id, shortened(memory.content)))
+    tx.journal.record(MemoryCreated(memory.id, memory.content, memory.type))
+    tx.memories.reinforce([memory.seq])
 
 
 def supersede(tx: Transaction, old: Memory, by: str) -> None:

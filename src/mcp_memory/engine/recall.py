@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from mcp_memory.engine.archived_memories import search_archived
 from mcp_memory.engine.association_recall import AssociationSearch
 from mcp_memory.engine.context import Topic, checked_limit, checked_offset
 from mcp_memory.engine.drafts import checked_filter
@@ -22,6 +23,9 @@ __all__ = ["MOST_FOR_AGENT", "MOST_RESULTS", "Answer", "Hit", "Recall"]
 MOST_RESULTS = 100
 MOST_FOR_AGENT = 50
 MOST_HOPS = 5
+
+ARCHIVED_SCORE = 0.05
+"""What an archived memory that holds every word of the query scores: less than any other."""
 
 EVERYTHING = Filter()
 _BY_CHOICE = ByWordsOnly("asked for")
@@ -48,6 +52,7 @@ class Recall(Topic):
         fading: Fading | None = None,
         strict_floor: float | None = None,
         as_of: datetime | None = None,
+        include_archived: bool = False,
     ) -> Answer:
         """Memories for a query, scored by how well they match and by how far they have faded.
 
@@ -57,6 +62,7 @@ class Recall(Topic):
         `entity_name` keeps to memories about that entity. In graph mode it is where the search starts,
         and `hops` says how far it goes. Being returned makes a memory stronger, after it was scored.
         With `as_of`, what was known at that moment is searched, and nothing is reinforced.
+        `include_archived` adds archived memories that hold words of the query, after all others.
         """
         context = self._context
         fading = fading or context.tuning.fading
@@ -75,7 +81,9 @@ class Recall(Topic):
             return search(
                 context, question, GraphSearch(context.tuning, wanted, entity_name, hops), as_of=as_of
             )
-        return search(context, question, TextSearch(context.tuning, wanted, mode, entity_name), as_of=as_of)
+        plan = TextSearch(context.tuning, wanted, mode, entity_name)
+        answer = search(context, question, plan, as_of=as_of)
+        return self._with_archived(answer, query, wanted) if include_archived else answer
 
     def recall_for_agent(
         self,
@@ -86,6 +94,7 @@ class Recall(Topic):
         sort_by: SortOrder | None = None,
         limit: int = 10,
         explain: bool = False,
+        include_archived: bool = False,
     ) -> Answer:
         """Memories for an agent: for a query, or the newest, the most important, those of one type.
 
@@ -96,12 +105,32 @@ class Recall(Topic):
         if mode == "hybrid":
             wanted = Wanted(filter=filter, limit=limit, explain=explain)
             plan = AssociationSearch(self._context.tuning, wanted)
-            return search(self._context, ask(self._context, query or "", "memory"), plan)
+            answer = search(self._context, ask(self._context, query or "", "memory"), plan)
+            return self._with_archived(answer, query or "", wanted) if include_archived else answer
         if mode == "typed" and not filter.types:
             raise Invalid("typed mode needs a memory_type: say which type to list")
         answer = self._choose(mode, filter, sort_by, limit)
         self._context.reinforce([hit.memory.seq for hit in answer.hits])
         return answer
+
+    def _with_archived(self, answer: Answer, query: str, wanted: Wanted) -> Answer:
+        room = wanted.limit - len(answer.hits)
+        if room <= 0:
+            return answer
+        half_life = self._context.tuning.half_life
+        with self._context.reading() as tx:
+            found = search_archived(tx, query, wanted.filter, limit=room, half_life=half_life)
+            names = entity_names(tx, [memory for memory, _ in found])
+        hits = [
+            Hit(
+                memory=memory,
+                score=share * ARCHIVED_SCORE,
+                effective_confidence=0.0,
+                entities=names[memory.id],
+            )
+            for memory, share in found
+        ]
+        return replace(answer, hits=(*answer.hits, *hits), total=answer.total + len(hits))
 
     def _choose(self, mode: AgentMode, filter: Filter, sort_by: SortOrder | None, limit: int) -> Answer:
         """The first in a mode's own order, superseded ones last, then sorted as they are to be shown."""

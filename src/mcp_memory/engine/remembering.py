@@ -12,7 +12,8 @@ from mcp_memory.engine.context import Context, Topic, at_most
 from mcp_memory.engine.drafts import PLAIN_TYPE, NewAssociation, NewMemory, checked, checked_association
 from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
-from mcp_memory.engine.memory_changes import strengthened, supersede
+from mcp_memory.engine.memory_changes import remember_again, strengthened, supersede
+from mcp_memory.engine.screening import screened
 from mcp_memory.events import MemoryCreated, MemoryUpdated
 from mcp_memory.model import GENERIC_KIND, ORDINARY_IMPORTANCE, PINNED_TYPE, Memory
 from mcp_memory.ranking.decay import effective_confidence
@@ -62,6 +63,8 @@ class Stored:
     compared: str = ""
     """How the memory was compared with the others: by content and meaning, or why not by meaning."""
     effective_confidence: float = 1.0
+    warnings: tuple[str, ...] = ()
+    """What the writer should know, such as that the text seems to hold a credential."""
 
     @property
     def described(self) -> Described:
@@ -88,12 +91,15 @@ class Remembering(Topic):
 
     def remember(self, new: NewMemory) -> Stored:
         """Store a memory; one that says the same as another becomes part of it."""
-        new = checked(new, self._context.limits)
+        new, warnings = self._screened(new)
+        return replace(self._remember(new), warnings=warnings)
+
+    def _remember(self, new: NewMemory) -> Stored:
         if new.importance is None:
             new = replace(new, importance=ORDINARY_IMPORTANCE)
         meaning = self._meaning(new.content)
         with self._context.writing() as tx:
-            equal = tx.memories.equal_to(new.content)
+            equal = self._equal(tx, new.content)
             if equal is not None:
                 return self._stored(tx, new, self._join(tx, equal, new), "equal", meaning)
             near = self._near(tx, new, meaning)
@@ -107,14 +113,17 @@ class Remembering(Topic):
 
     def save(self, new: NewMemory, associations: Sequence[NewAssociation] = ()) -> Stored:
         """Store a memory with associations; a very close older memory is linked as updated by it."""
-        new = checked(new, self._context.limits)
+        new, warnings = self._screened(new)
+        return replace(self._save(new, associations), warnings=warnings)
+
+    def _save(self, new: NewMemory, associations: Sequence[NewAssociation]) -> Stored:
         at_most(len(associations), MOST_ASSOCIATIONS, "associations")
         for association in associations:
             checked_association(association)
         meaning = self._meaning(new.content)
         with self._context.writing() as tx:
             targets = [(target_of(tx, wanted.target_id), wanted) for wanted in associations]
-            equal = tx.memories.equal_to(new.content)
+            equal = self._equal(tx, new.content)
             if equal is not None:
                 memory, near = self._join(tx, equal, new), []
             else:
@@ -126,6 +135,18 @@ class Remembering(Topic):
             said = {target.seq for target, _ in targets}
             self._update_near(tx, memory, [found for found in near if found.memory.seq not in said])
             return self._stored(tx, new, memory, "created" if equal is None else "equal", meaning, near)
+
+    def _screened(self, new: NewMemory) -> tuple[NewMemory, tuple[str, ...]]:
+        context = self._context
+        return screened(checked(new, context.limits), context.tuning, context.caller)
+
+    def _equal(self, tx: Transaction, content: str) -> Memory | None:
+        """The memory with this content; an archived one comes back, since it is wanted again."""
+        equal = tx.memories.equal_to(content)
+        if equal is None and (archived := tx.memories.archived_with(content)) is not None:
+            remember_again(tx, archived)
+            return tx.memories.get(archived.id)
+        return equal
 
     def _meaning(self, content: str) -> Meaning | ByWordsOnly:
         """The vector of a new content, without waiting for other texts that have none yet."""
@@ -178,6 +199,7 @@ class Remembering(Topic):
             pinned=new.is_pinned,
             captured=new.captured,
             project=self._project(new),
+            quarantined=new.quarantined,
         )
         if isinstance(meaning, Meaning):
             tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
+from mcp_memory.engine.backups import Backups
 from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
+from mcp_memory.errors import MemoryServerError
 from mcp_memory.events import SyncComplete
 from mcp_memory.model import Caller
 from mcp_memory.storage.database import ChangeSignal, LeaderElection
+
+_log = logging.getLogger(__name__)
 
 CLIENT = "upkeep"
 """What the journal calls changes that nobody asked for."""
@@ -68,16 +74,32 @@ class ScheduledMaintenance(Topic):
         for space in self._context.store.spaces():
             if not going_on():
                 break
-            there = replace(self._context, caller=Caller(space, CLIENT))
-            done = Maintenance(there).run_due()
-            runs += [
-                MaintenanceRun(job, space, self._context.clock(), result) for job, result in done.items()
-            ]
-            if done:
-                _tell(there)
+            there = replace(self._context, caller=Caller(space, CLIENT, via="maintenance"))
+            try:
+                done: Mapping[Any, str] = Maintenance(there).run_due()
+                if done:
+                    _tell(there)
+            except Exception as error:
+                # Whatever is wrong with one space, such as a row that cannot be read, concerns no other.
+                _log.exception("maintenance of the space %r failed", space)
+                done = {"maintenance": f"failed: {error}"}
+            runs += [MaintenanceRun(job, space, self._context.clock(), what) for job, what in done.items()]
         with self._context.noting() as tx:
             tx.access.forget_answered(tx.at - ANSWERS_KEPT)
-        return runs
+        return [*runs, *self._back_up()]
+
+    def _back_up(self) -> Iterator[MaintenanceRun]:
+        plan = self._context.backups
+        if plan is None:
+            return
+        try:
+            made = Backups(self._context).make_if_due(plan)
+        except MemoryServerError as error:
+            _log.error("no backup was made: %s", error)
+            yield MaintenanceRun("backup", "", self._context.clock(), f"failed: {error}")
+        else:
+            if made is not None:
+                yield MaintenanceRun("backup", "", made.made_at, f"wrote {made.path}")
 
 
 def _tell(context: Context) -> None:

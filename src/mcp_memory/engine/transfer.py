@@ -208,7 +208,7 @@ class Transfer(Topic):
         tally.total["entity"] += len(lines)
         tally.total["memory"] += sum(len(line.observations) for line in lines)
         with self._writing(act) as tx:
-            writer = GraphWriter(tx, self._context.new_id)
+            writer = GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
             known = tx.entities.named(line.name for line in lines)
             wanted = []
             for line in lines:
@@ -227,7 +227,7 @@ class Transfer(Topic):
 
     def _put_relations(self, act: str, lines: Sequence[tuple[int, RelationLine]], tally: _Tally) -> None:
         with self._writing(act) as tx:
-            writer = GraphWriter(tx, self._context.new_id)
+            writer = GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
             known = tx.entities.named(name for _, line in lines for name in (line.source, line.target))
             for number, line in lines:
                 missing = [name for name in (line.source, line.target) if name not in known]

@@ -49,23 +49,30 @@ class Consolidation:
         found = self._scope.fetch("contradictions", seqs)
         return {frozenset({row["source_seq"], row["target_seq"]}) for row in found}
 
-    def fading(self, below: float, limit: int, half_life: timedelta) -> list[tuple[Memory, float]]:
-        """Memories that time has all but taken, with their effective confidence; the weakest first."""
+    def fading(
+        self, below: float, limit: int, half_life: timedelta, important: float
+    ) -> list[tuple[Memory, float]]:
+        """Faded memories with their effective confidence, the weakest first.
+
+        From `important` on, importance keeps a memory whatever its confidence.
+        """
         found = self._scope.run(
             "fading_memories",
             slots={"columns": MEMORY_COLUMNS, "effective": filters.EFFECTIVE_CONFIDENCE},
             **filters.decay_params(self._scope.at, half_life),
             below=below,
+            important=important,
             limit=limit,
         )
         return [(memory_of(row), float(row["effective"])) for row in found]
 
-    def count_fading(self, below: float, half_life: timedelta) -> int:
+    def count_fading(self, below: float, half_life: timedelta, important: float) -> int:
         return self._scope.count(
             "count_fading",
             slots={"effective": filters.EFFECTIVE_CONFIDENCE},
             **filters.decay_params(self._scope.at, half_life),
             below=below,
+            important=important,
         )
 
     def take_in(self, memory: Memory, absorbed: Memory) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from mcp_memory.model import Owner
@@ -163,6 +164,9 @@ class Database(Protocol):
 
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
+
+    def back_up(self, path: Path) -> None:
+        """Write a consistent copy of everything as an SQLite file, while others read and write."""
 
     def set_sequences(self, connection: Any, last: Sequence[dict[str, Any]]) -> None:
         """Set the `last` number given out by each table, by `name`, so that none is given out twice."""

@@ -53,7 +53,13 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
 
 
 def _marks(filter: Filter) -> Iterator[str]:
-    marks = {"pinned_at": filter.pinned, "superseded_at": filter.superseded, "captured_at": filter.captured}
+    marks = {
+        "pinned_at": filter.pinned,
+        "superseded_at": filter.superseded,
+        "captured_at": filter.captured,
+        "archived_at": filter.archived,
+        "quarantined_at": filter.quarantined,
+    }
     for column, wanted in marks.items():
         if wanted is not None:
             yield f"o.{column} IS {'NOT ' if wanted else ''}NULL"

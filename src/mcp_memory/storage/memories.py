@@ -1,6 +1,6 @@
 """Acts on memories: kept, found, revised, linked, forgotten."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -84,6 +84,18 @@ class Memories:
         """The living memory with the same content, but for white space, if there is one."""
         row = self._scope.first("living_memory_by_hash", slots=_SLOTS, content_hash=fingerprint(content))
         return memory_of(row) if row else None
+
+    def archived_with(self, content: str) -> Memory | None:
+        """The archived memory with the same content, if there is one and no living memory has it."""
+        row = self._scope.first("archived_memory_by_hash", slots=_SLOTS, content_hash=fingerprint(content))
+        return memory_of(row) if row else None
+
+    def archived_texts(self, most: int, page: int) -> Iterator[tuple[int, str]]:
+        """Number and content of archived memories, the newest first."""
+        before, left = 2**62, most
+        while left > 0 and (rows := self._scope.run("archived_texts", before=before, limit=min(page, left))):
+            yield from ((row["seq"], row["content"]) for row in rows)
+            before, left = rows[-1]["seq"], left - len(rows)
 
     def was_forgotten(self, content: str, reason: str) -> bool:
         """Whether a memory with the same content was forgotten for this reason."""
@@ -202,6 +214,7 @@ class Memories:
         flagged: bool = False,
         captured: bool = False,
         project: str | None = None,
+        quarantined: bool = False,
     ) -> Memory:
         at = self._scope.at
         row = {
@@ -210,6 +223,7 @@ class Memories:
             "channel": channel, "metadata": dict(metadata or {}), "origin": origin,
             "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
             "captured_at": at if captured else None, "project": project,
+            "quarantined_at": at if quarantined else None,
         }  # fmt: skip
         [memory] = self._add_all([row])
         return memory
@@ -233,7 +247,15 @@ class Memories:
     def _add_all(self, drafts: Iterable[Row]) -> list[Memory]:
         at = self._scope.at
         given = [
-            {"created_at": at, "updated_at": at, "access_count": 0, "version": 1, **row} for row in drafts
+            {
+                "created_at": at,
+                "updated_at": at,
+                "access_count": 0,
+                "version": 1,
+                "provenance": dict(self._scope.provenance),
+                **row,
+            }
+            for row in drafts
         ]
         rows = [
             {**dict.fromkeys(Memory.__slots__), **row, "content_hash": hash}

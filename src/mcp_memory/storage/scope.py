@@ -1,8 +1,9 @@
 """What every act of one transaction shares: the connection, the space, the time, and named SQL."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from mcp_memory.model import Owner
@@ -16,13 +17,21 @@ CHUNK = 512
 
 class Scope:
     def __init__(
-        self, connection: Connection, database: Database, space_id: int, rows: Rows, at: datetime
+        self,
+        connection: Connection,
+        database: Database,
+        space_id: int,
+        rows: Rows,
+        at: datetime,
+        provenance: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.connection = connection
         self.database = database
         self.space_id = space_id
         self.rows = rows
         self.at = at
+        self.provenance = provenance
+        """Stamped on every memory that this transaction adds."""
         self.vectors_at_hand: dict[tuple[Owner, int], tuple[int, bytes]] = {}
         """By owner and number: a model and the vector it made of the text that this transaction writes."""
         self._queries = queries.load()

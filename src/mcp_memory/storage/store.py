@@ -41,6 +41,7 @@ from mcp_memory.storage.settings import Settings
 from mcp_memory.storage.undo import Undo
 from mcp_memory.storage.usage import Usage
 
+NOBODY = Caller()
 NO_SPACE = 0
 """The number of a space that does not exist yet."""
 
@@ -55,13 +56,13 @@ class Transaction:
         space_id: int,
         at: datetime,
         act: str = "",
-        client: str = "",
+        caller: Caller = NOBODY,
     ) -> None:
         self.at = at
         self.act = act
-        self._client = client
+        self._client = caller.client
         rows = Rows(connection, space_id, self._observe)
-        self.scope = Scope(connection, database, space_id, rows, at)
+        self.scope = Scope(connection, database, space_id, rows, at, caller.provenance)
 
     def finish(self) -> None:
         """Flush derived data and the journal, right before the commit."""
@@ -237,7 +238,7 @@ class Store:
                 space_id = int(
                     connection.run(queries.load()["space_by_name"], {"name": caller.space})[0]["seq"]
                 )
-            transaction = Transaction(connection, self.database, space_id, at, act, caller.client)
+            transaction = Transaction(connection, self.database, space_id, at, act, caller)
             yield transaction
             transaction.finish()
 

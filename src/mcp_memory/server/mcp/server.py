@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
@@ -71,7 +71,7 @@ class Dispatcher:
         tool, tool_set = self._tools[params.name]
         if not tool.only_reads and self._rights(context) == "read":
             return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
-        caller = self._caller(context)
+        caller = replace(self._caller(context), via="assistant", tool=tool.name)
         told = self.watchers.telling_count(caller.space)
         tell = _teller(context)
         carried = context.request if isinstance(context.request, Carried) else None

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -49,7 +49,10 @@ async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
     engine = lazy.ready
     if engine is None:
         engine = await anyio.to_thread.run_sync(lazy)
-    engine = engine.acting_for(principal_of(request).caller)
+    caller = principal_of(request).caller
+    route = request.scope.get("route")
+    tool = f"{request.method} {getattr(route, 'path', request.url.path)}"
+    engine = engine.acting_for(replace(caller, via=caller.via or "program", tool=tool))
     return engine if recorded == "yes" else engine.unrecorded()
 
 

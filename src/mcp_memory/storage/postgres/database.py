@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -131,6 +132,17 @@ class PostgresDatabase:
         from mcp_memory.storage.postgres.diagnostics import examine
 
         return examine(self._url, self._read_url, quick=quick)
+
+    def back_up(self, path: Path) -> None:
+        from mcp_memory.storage.copying import copy
+        from mcp_memory.storage.sqlite import SqliteDatabase
+        from mcp_memory.storage.store import Store
+
+        target = Store(SqliteDatabase(path, "NORMAL")).open()
+        try:
+            copy(Store(self), target)
+        finally:
+            target.close()
 
     def set_sequences(self, connection: "PostgresConnection", last: Sequence[dict[str, Any]]) -> None:
         connection.change_many(SQL["set_sequence"], last)

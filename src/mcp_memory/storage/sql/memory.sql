@@ -106,3 +106,16 @@ SELECT o.seq
          ORDER BY m.seq DESC LIMIT :newest) o
  WHERE NOT EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq)
  LIMIT 1
+
+-- archived_memory_by_hash --
+SELECT {columns} FROM memory o
+ WHERE o.space_id = :space_id AND o.content_hash = :content_hash AND o.archived_at IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM memory l WHERE l.space_id = o.space_id AND l.content_hash = o.content_hash
+                      AND l.forgotten_at IS NULL)
+ ORDER BY o.seq DESC LIMIT 1
+
+-- archived_texts --
+-- The newest first: what is archived has no index, and is read through.
+SELECT o.seq, o.content FROM memory o
+ WHERE o.space_id = :space_id AND o.archived_at IS NOT NULL AND o.seq < :before
+ ORDER BY o.seq DESC LIMIT :limit

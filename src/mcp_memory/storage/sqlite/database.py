@@ -162,6 +162,16 @@ class SqliteDatabase:
 
         return examine(self._path, quick=quick)
 
+    def back_up(self, path: Path) -> None:
+        _create_private(path)
+        with translated_errors():
+            connection = self._connect()
+            try:
+                # One read transaction, whatever is written meanwhile; the copy has no free pages.
+                connection.execute("VACUUM INTO ?", (str(path),))
+            finally:
+                connection.close()
+
     def set_sequences(self, connection: SqliteConnection, last: Sequence[dict[str, Any]]) -> None:
         for statement in ("set_sequence", "add_sequence"):
             connection.change_many(_SQL[statement], last)

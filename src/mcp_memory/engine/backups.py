@@ -1,0 +1,164 @@
+"""Backups: consistent copies of the whole database, made while it is in use, verified and rotated.
+
+A backup is an SQLite file, whichever database it was made of, so that it can be opened, copied and
+searched by itself. It is written under a temporary name, verified, and only then given its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from mcp_memory.engine.context import Topic
+from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
+from mcp_memory.storage.backup_file import verify_backup
+from mcp_memory.tuning import BackupPlan
+
+_log = logging.getLogger(__name__)
+
+_NAME = re.compile(r"memory-(\d{8}T\d{6})Z\.db(?:\.age)?")
+_LAST_BACKUP = "*backup"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backup:
+    path: Path
+    made_at: datetime
+    size: int
+
+    @property
+    def encrypted(self) -> bool:
+        return self.path.suffix == ".age"
+
+
+class Backups(Topic):
+    def make(self, plan: BackupPlan) -> Backup:
+        """Make a backup now, verify it, and remove those beyond the plan."""
+        now = self._context.clock()
+        path = plan.folder / f"memory-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+        _make_folder(plan.folder)
+        if path.exists() or path.with_name(path.name + ".age").exists():
+            raise Conflict(f"there is a backup of this second already: {path}")
+        unfinished = path.with_name(f".{path.name}.unfinished")
+        try:
+            self._context.store.database.back_up(unfinished)
+            verify_backup(unfinished)
+            if plan.passphrase:
+                path = path.with_name(path.name + ".age")
+                encrypt_file(unfinished, path, plan.passphrase)
+            else:
+                unfinished.replace(path)
+        except OSError as error:
+            raise Unavailable(f"the backup {path} cannot be written: {error.strerror or error}") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+        made = _backup(path)
+        assert made is not None
+        for old in _beyond(plan, backups_in(plan.folder)):
+            old.path.unlink(missing_ok=True)
+        with self._context.noting() as tx:
+            tx.settings.put(_LAST_BACKUP, now.isoformat())
+        return made
+
+    def make_if_due(self, plan: BackupPlan) -> Backup | None:
+        """Make the backup that the plan asks for, unless it is not time yet or there is nothing to keep."""
+        now = self._context.clock()
+        with self._context.reading() as tx:
+            last = tx.settings.get(_LAST_BACKUP)
+        if not plan.every or not self._context.store.spaces() or not is_due(last, now, plan.every):
+            return None
+        return self.make(plan)
+
+
+def is_due(last: str | None, now: datetime, every: timedelta) -> bool:
+    """Whether the next run is due. A last run in the future means that the clock was wrong: it is due."""
+    if last is None:
+        return True
+    passed = now - datetime.fromisoformat(last)
+    return passed >= every or passed < timedelta(0)
+
+
+def backups_in(folder: Path) -> list[Backup]:
+    """The newest first."""
+    found = [backup for path in folder.glob("memory-*") if (backup := _backup(path)) is not None]
+    return sorted(found, key=lambda backup: backup.made_at, reverse=True)
+
+
+def opened_backup(path: Path, folder: Path, passphrase: str = "") -> Path:
+    """A verified, plain copy of a backup inside `folder`, ready to be put in a database's place."""
+    if not path.is_file():
+        raise NotFound(f"there is no backup {path}")
+    plain = folder / f".{path.name}.restoring"
+    try:
+        if path.suffix == ".age":
+            decrypt_file(path, plain, passphrase)
+        else:
+            plain.write_bytes(path.read_bytes())
+        plain.chmod(0o600)
+        verify_backup(plain)
+    except BaseException:
+        plain.unlink(missing_ok=True)
+        raise
+    return plain
+
+
+def encrypt_file(source: Path, target: Path, passphrase: str) -> None:
+    """Encrypt a file in the age format."""
+    target.touch(0o600)
+    target.write_bytes(_age().passphrase.encrypt(source.read_bytes(), passphrase))
+
+
+def decrypt_file(source: Path, target: Path, passphrase: str) -> None:
+    target.touch(0o600)
+    target.write_bytes(decrypted(source.read_bytes(), passphrase))
+
+
+def decrypted(data: bytes, passphrase: str) -> bytes:
+    age = _age()
+    if not passphrase:
+        raise Invalid("the file is encrypted: set MCP_MEMORY_PASSPHRASE, or give --passphrase-file")
+    try:
+        plain: bytes = age.passphrase.decrypt(data, passphrase)
+    except age.DecryptError as error:
+        raise Invalid(f"the file cannot be decrypted ({error}): is the passphrase right?") from error
+    return plain
+
+
+def _age() -> Any:
+    try:
+        import pyrage
+    except ImportError as error:
+        raise Unavailable(
+            "encryption needs a package that is not installed: run pip install 'mcp-one-memory[encryption]'"
+        ) from error
+    return pyrage
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unavailable(f"the folder {folder} for backups cannot be made: {error.strerror}") from error
+
+
+def _backup(path: Path) -> Backup | None:
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return None
+    made_at = datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    return Backup(path=path, made_at=made_at, size=path.stat().st_size)
+
+
+def _beyond(plan: BackupPlan, newest_first: Sequence[Backup]) -> list[Backup]:
+    """What the plan has no room for. The newest is always kept."""
+    total, beyond = 0, []
+    for place, backup in enumerate(newest_first):
+        total += backup.size
+        if place and (place >= plan.keep or total > plan.limit):
+            beyond.append(backup)
+    return beyond

@@ -1,0 +1,54 @@
+"""Credentials are found in text, and what only looks like one is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_memory.text.secrets import HIDDEN, find_secrets, redacted
+
+SECRETS = [
+    ("my key is AKIAIOSFODNN7EXAMPLE", "AWS key"),
+    ("token ghp_16C7e42F292c6912E7710c838347Ae178B4a", "GitHub token"),
+    ("the wifi password is Blue-Horse-42", "named secret"),
+    ("password = hunter2", "named secret"),
+    ("la contraseña es Gato123", "named secret"),
+    ("the PIN is 4711", "named secret"),
+    ("export OPENAI_API_KEY=abcd1234efgh", "named secret"),
+    ("sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", "API key"),
+    ("postgres://ann:p4ss@host/db", "password in an address"),
+    ("Authorization: Bearer abcdefghijklmnop123456", "authorization header"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef", "JSON web token"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "private key"),
+]  # fmt: skip
+
+HARMLESS = [
+    "the token is rotated every 90 days",
+    "uuid 0195e3f2-1c2d-7abc-8def-0123456789ab",
+    "commit 3e42af5c34e508d35cabb454f1a3470a1ba9a05654",
+    "API_KEY=${API_KEY}",
+    "La clave es la paciencia",
+    "key point: the secret is timing",
+    "max_token: 4096",
+    "the password is stored in the vault",
+    "Ann prefers tea at 16:30",
+    "see https://example.com/a:b/c",
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), SECRETS)
+def test_a_credential_is_found_and_hidden(text: str, kind: str) -> None:
+    [secret] = find_secrets(text)
+    assert secret.kind == kind
+    value = text[secret.start : secret.end]
+    assert value not in redacted(text)
+    assert HIDDEN in redacted(text)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_credential_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_redacting_twice_changes_nothing_more() -> None:
+    for text, _ in SECRETS:
+        assert redacted(redacted(text)) == redacted(text)
