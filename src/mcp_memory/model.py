@@ -196,6 +196,10 @@ class Memory:
         return self.flagged_at is not None
 
     @property
+    def quarantined(self) -> bool:
+        return self.quarantined_at is not None
+
+    @property
     def superseded(self) -> bool:
         return self.superseded_at is not None
 

@@ -26,11 +26,13 @@ SHOWN_AS = {
     "flagged_at": "flagged",
     "superseded_at": "superseded",
     "captured_at": "captured",
+    "quarantined_at": "quarantined",
 }
 """Moments that outside are only a fact."""
 
 USE = "access_count accessed_at version updated_at"
-LIFE = "forgotten_at forgotten_reason superseded_by flagged_at captured_at pinned_at project"
+TRUST = "archived_at confirmed_at quarantined_at provenance"
+LIFE = f"forgotten_at forgotten_reason superseded_by flagged_at captured_at pinned_at project {TRUST}"
 
 SHAPES: list[tuple[Any, type[Shape], str]] = [
     # The value, one of its shapes, and what that shape leaves out on purpose.
@@ -40,7 +42,7 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
         model.Memory,
         memory.MemoryOut,
         "seq kind origin channel flagged_at superseded_at superseded_by forgotten_at forgotten_reason "
-        "captured_at project",
+        "captured_at project archived_at confirmed_at quarantined_at provenance",
     ),
     (
         model.Memory,
@@ -66,18 +68,19 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
     (model.Reflection, entities.Reflection, "seq target_seq"),
     (model.Event, changes.Event, "seq subject"),
     (history.Change, changes.Change, "cursor"),
-    (drafts.NewMemory, rest_memories.MemoryToKeep, "captured project"),
-    (drafts.NewMemory, memory.StoreMemory, "importance channel captured project"),
+    (drafts.NewMemory, rest_memories.MemoryToKeep, "captured project quarantined"),
+    (drafts.NewMemory, memory.StoreMemory, "importance channel captured project quarantined"),
     (
         drafts.NewMemory,
         agent.MemorySave,
-        "tags confidence context metadata entity_names captured project pinned",
+        "tags confidence context metadata entity_names captured project pinned quarantined",
     ),
-    (model.Filter, rest_memories.Listing, "entity_seq captured in_project"),
+    (model.Filter, rest_memories.Listing, "entity_seq captured in_project quarantined"),
     (
         model.Filter,
         memory.RecallMemories,
-        "below_confidence entity_seq channel forgotten pinned superseded captured in_project",
+        "below_confidence entity_seq channel forgotten pinned superseded captured in_project "
+        "archived quarantined",
     ),
 ]
 
@@ -102,7 +105,7 @@ def test_every_column_of_a_memory_is_read() -> None:
 @pytest.mark.parametrize("command", [memory_commands.remember, memory_commands.memories.commands["edit"]])
 def test_what_a_memory_is_made_of_can_be_given_on_the_command_line(command: Any) -> None:
     options = {parameter.name for parameter in command.params}
-    elsewhere = {"content", "captured", "project", "pinned"}
+    elsewhere = {"content", "captured", "project", "pinned", "quarantined"}
     wanted = {field.name for field in fields(drafts.NewMemory)} - elsewhere
     if command.name == "edit":
         wanted -= {"entity_names"}

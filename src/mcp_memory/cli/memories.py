@@ -96,6 +96,7 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
     show_default=True,
     help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
 )
+@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded and was put away.")
 @as_of_option
 @json_option
 @click.pass_obj
@@ -110,6 +111,7 @@ def recall(
     offset: int,
     explain: bool,
     fading: Fading,
+    include_archived: bool,
     as_of: datetime | None,
     as_json: bool,
     **filters: Any,
@@ -125,6 +127,7 @@ def recall(
         offset=offset,
         explain=explain,
         fading=fading,
+        include_archived=include_archived,
         as_of=as_of,
     )
     if as_json:
@@ -146,6 +149,7 @@ def memories() -> None:
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity.")
 @click.option("--pinned", is_flag=True, help="Only pinned ones.")
 @click.option("--forgotten", is_flag=True, help="Those that were forgotten, instead of the others.")
+@click.option("--archived", is_flag=True, help="Those that have faded and were put away.")
 @click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
 @click.option(
     "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
@@ -159,6 +163,7 @@ def list_(
     about: str | None,
     pinned: bool,
     forgotten: bool,
+    archived: bool,
     order: str,
     limit: int,
     offset: int,
@@ -166,7 +171,12 @@ def list_(
     **filters: Any,
 ) -> None:
     """List memories, the newest first unless another order is asked for."""
-    wanted = Filter(**filters, pinned=True if pinned else None, forgotten=forgotten)
+    wanted = Filter(
+        **filters,
+        pinned=True if pinned else None,
+        forgotten=forgotten or archived,
+        archived=True if archived else None,
+    )
     topic = session.engine.memories
     page = topic.find(wanted, about=about, order=order, limit=limit, offset=offset)
     described = topic.describe(page.memories)
@@ -248,6 +258,15 @@ def pin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=MEMORY_ID)
 @json_option
 @click.pass_obj
+def confirm(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
+    """Say that memories are right: they leave trial and quarantine, and are never archived by time."""
+    _show_pins([session.engine.memories.confirm(id) for id in ids], "Confirmed", as_json)
+
+
+@memories.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@click.pass_obj
 def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
     """Let memories fade again."""
     _show_pins([session.engine.memories.unpin(id) for id in ids], "Not pinned any more", as_json)
@@ -300,6 +319,8 @@ def _tell(stored: Stored) -> None:
         note(f"A memory says the same, and has gained by it: “{shortened(stored.memory.content)}”")
     for one in stored.similar:
         note(f"Close to {one.memory.id}, “{shortened(one.memory.content)}”: {one.reason}")
+    for warning in stored.warnings:
+        note(f"Careful: {warning}")
 
 
 def _show_pins(changed: list[Memory], done: str, as_json: bool) -> None:

@@ -39,6 +39,7 @@ class StoredMemoryJson(Shape):
     described: NamedMemoryJson = Field(serialization_alias="memory")
     similar: list[SimilarMemoryJson]
     compared: str
+    warnings: list[str]
 
 
 @drawn(memories.Association, without="created_at", type="type")

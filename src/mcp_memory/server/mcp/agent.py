@@ -82,6 +82,9 @@ class MemoryRecall(Arguments):
     ] = None
     channel_id: Annotated[str | None, Field(description="Only memories from this conversation.")] = None
     explain: Annotated[bool, Field(description="Also say for each result how it was found.")] = False
+    include_archived: Annotated[bool, Field(description="Also search what has faded and was put away.")] = (
+        False
+    )
 
 
 class MemoryDelete(Arguments):
@@ -135,6 +138,7 @@ def memory_save(engine: Engine, arguments: MemorySave) -> Saved:
     )
     known = stored.outcome == "equal"
     message = "Known already: the memory was kept as it is" if known else "Memory saved successfully"
+    message += "".join(f". Careful: {warning}" for warning in stored.warnings)
     return Saved.of(stored, memory_id=stored.memory.id, success=True, message=message)
 
 
@@ -156,6 +160,7 @@ def memory_recall(engine: Engine, arguments: MemoryRecall) -> RecalledSummary:
         sort_by=arguments.sort_by,
         limit=arguments.max_results,
         explain=arguments.explain,
+        include_archived=arguments.include_archived,
     )
     return RecalledSummary.of(answer, summary=summary([(hit.memory, hit.score) for hit in answer.hits]))
 

@@ -87,13 +87,17 @@ class RecallMemories(Arguments):
     source: Annotated[str | None, Field(description="Only memories from this source.")] = None
     hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
     explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
+    include_archived: Annotated[
+        bool, Field(description="Also search what has faded and was put away; restore_memory brings it back.")
+    ] = False
     as_of: Annotated[
         Moment | None, Field(description="Read what was known at this earlier time instead of now.")
     ] = None
 
 
 @drawn(Memory, without="effective_confidence channel origin kind flagged superseded_by superseded_at "
-       "forgotten_at forgotten_reason captured project", entities="entity_names")  # fmt: skip
+       "forgotten_at forgotten_reason captured project archived_at confirmed_at quarantined "
+       "provenance", entities="entity_names")  # fmt: skip
 class MemoryOut(Shape):
     pass
 
@@ -157,6 +161,7 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
         fading=arguments.fading,
         strict_floor=STRICT_FLOOR,
         as_of=arguments.as_of,
+        include_archived=arguments.include_archived,
     )
     return RecalledOut.of(answer)
 
@@ -167,7 +172,8 @@ def _message(stored: Stored) -> str:
         "equal": "Known already, word for word: nothing new was stored",
         "merged": "Says the same as a memory that is there, and became part of it",
     }[stored.outcome]
-    return f"{said}. Compared with other memories {stored.compared}."
+    warnings = "".join(f" Careful: {warning}." for warning in stored.warnings)
+    return f"{said}. Compared with other memories {stored.compared}.{warnings}"
 
 
 TOOLS = ToolSet(

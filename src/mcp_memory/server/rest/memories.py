@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -90,6 +91,7 @@ class Which(Paging):
     channel: str | None = None
     pinned: bool | None = None
     superseded: bool | None = None
+    include_quarantined: bool = Field(False, description="Also what is kept apart because of its origin.")
 
     @property
     def about(self) -> str | None:
@@ -101,12 +103,19 @@ class Which(Paging):
             types=(*self.memory_types, *self.types),
             after=self.after_date or self.after,
             before=self.before_date or self.before,
+            quarantined=None if self.include_quarantined else False,
         )
 
 
 class Listing(Which):
     order: Order = "recent"
     forgotten: bool = Field(False, description="Only forgotten memories instead of only living ones.")
+    archived: bool | None = Field(
+        None, description="true: only what has faded and was put away; false: with `forgotten`, without it."
+    )
+
+    def filter(self) -> model.Filter:
+        return replace(super().filter(), forgotten=self.forgotten or bool(self.archived))
 
 
 class Search(Which):
@@ -116,6 +125,7 @@ class Search(Which):
     hops: int = Field(1, ge=1, le=5, description="In graph mode: how far to go.")
     limit: int = Field(20, ge=1, le=100)
     explain: bool = False
+    include_archived: bool = Field(False, description="Also what has faded and was put away.")
     fading: Fading | None = Field(
         None,
         description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
@@ -189,6 +199,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         explain=search.explain,
         as_of=search.as_of,
         fading=search.fading,
+        include_archived=search.include_archived,
     )
     return FoundMemories.of(answer, next=search.next(request, answer.total))
 

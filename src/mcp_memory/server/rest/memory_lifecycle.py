@@ -74,6 +74,12 @@ def unpin_memory(id: Id, engine: Acting, response: Response) -> Memory:
     return shown(engine, engine.memories.unpin(str(id)), response)
 
 
+@router.put("/{id:uuid}/confirmation")
+def confirm_memory(id: Id, engine: Acting, response: Response) -> Memory:
+    """Say that a memory is right: it leaves trial and quarantine, and is never archived by time."""
+    return shown(engine, engine.memories.confirm(str(id)), response)
+
+
 @router.post("/{id:uuid}/forget")
 def forget_memory(id: Id, reason: Reason, engine: Acting) -> Forgotten:
     """Keep a memory out of everything from now on; it stays stored, and can be restored."""

@@ -40,6 +40,10 @@ class Memory(Shape):
     forgotten_reason: str | None
     captured: bool = Field(description="Noticed by a rule, on trial: fades in days unless used or accepted.")
     project: str | None = Field(description="Where it belongs; null: everywhere.")
+    archived_at: datetime | None = Field(description="When it was put away because it had faded.")
+    confirmed_at: datetime | None = Field(description="When a person said that it is right.")
+    quarantined: bool = Field(description="Kept apart because of where it came from.")
+    provenance: dict[str, Any] = Field(description="Who wrote it and how, as the server saw it.")
 
 
 class SimilarMemory(Shape):
@@ -58,6 +62,7 @@ class KeptMemory(Memory):
         description="`equal`: there was one with this content; `merged`: one that says the same took it in."
     )
     compared: str = Field(description="How it was compared with the others.")
+    warnings: list[str] = Field(description="What the writer should know, such as a credential in it.")
     similar: list[SimilarMemory]
 
 
