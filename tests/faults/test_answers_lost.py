@@ -39,7 +39,7 @@ def served(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     )
     assert server.stderr is not None
     try:
-        while "running on" not in server.stderr.readline():
+        while "http://" not in server.stderr.readline():
             assert server.poll() is None, "the server did not start"
         yield server, f"http://127.0.0.1:{port}/api/reflections"
     finally:

@@ -35,7 +35,7 @@ def test_a_server_told_to_stop_keeps_everything_it_acknowledged(tmp_path: Path) 
         text=True,
     )
     assert server.stderr is not None
-    while "running on" not in server.stderr.readline():
+    while "http://" not in server.stderr.readline():
         assert server.poll() is None, "the server did not start"
     acknowledged: list[str] = []
     answers: set[int] = set()

@@ -79,12 +79,15 @@ def describes(request: Message) -> bool:
 
 
 def description_of(settings: Settings, environ: Mapping[str, str]) -> Description:
-    folder = os.path.join(cache_folder(environ), "descriptions")
-    sets = "-".join(part.strip() for part in settings["tools"].split(","))
-    name = f"{__version__}-{sets}.json"
-    shipped = os.path.join(os.path.dirname(__file__), "descriptions", f"{sets}.json")
-    safe = "".join(letter if letter.isalnum() or letter in "-._" else "_" for letter in name)
-    return Description(os.path.join(folder, safe), shipped)
+    """What was learned before, else what came with the program."""
+    name = file_name(settings["tools"])
+    learned = os.path.join(cache_folder(environ), "descriptions", f"{__version__}-{name}")
+    return Description(learned, os.path.join(os.path.dirname(__file__), "descriptions", name))
+
+
+def file_name(tools: str) -> str:
+    sets = "-".join(part.strip() for part in tools.split(","))
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in sets) + ".json"
 
 
 def era_of(request: Message, known: str) -> str:

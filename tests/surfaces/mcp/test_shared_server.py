@@ -446,7 +446,7 @@ def serving(person: Person) -> Iterator[tuple[subprocess.Popen[str], str]]:
     )
     assert server.stderr
     try:
-        while "running on" not in server.stderr.readline():
+        while "http://" not in server.stderr.readline():
             assert server.poll() is None
         yield server, f"http://127.0.0.1:{port}"
     finally:
