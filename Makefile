@@ -7,10 +7,10 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup page run test check fix docs bench faults conformance eval clean
+.PHONY: help setup page run test check fix docs bench faults conformance clients first-hour eval clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 setup: $(READY) page ## Make the environment
 
@@ -75,6 +75,14 @@ faults: setup ## Processes that die and databases that restart, again and again
 conformance: setup ## The protocol's own conformance suite and inspector
 	$(BIN)/python tools/npm_tools.py
 	$(BIN)/python tools/conformance.py --markdown docs/conformance.md
+
+clients: setup ## Real assistants from npm (1.1 GB), and the README's instructions tried with them
+	$(BIN)/python tools/npm_tools.py clients
+	$(BIN)/python -m pytest -q tests/clients
+
+first-hour: clients ## A new user's first hour with the real programs, as docs/first-hour.md
+	$(BIN)/python tools/npm_tools.py
+	$(BIN)/python -m tools.first_hour
 
 eval: setup ## How well recall finds what answers a question; FOLDER=… for other data
 	$(BIN)/python bench/eval.py $(FOLDER)

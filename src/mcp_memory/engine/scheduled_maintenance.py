@@ -20,7 +20,7 @@ from mcp_memory.storage.database import ChangeSignal, LeaderElection
 
 _log = logging.getLogger(__name__)
 
-CLIENT = "upkeep"
+CLIENT = "maintenance"
 """What the journal calls changes that nobody asked for."""
 
 LOOK_EVERY = timedelta(minutes=1)

@@ -195,7 +195,9 @@ class Transfer(Topic):
             errors=0,
             skipped=arrival.skipped,
             records=dict(arrival.counts),
-            known=dict(arrival.totals - arrival.counts),
+            known={
+                kind: count for kind, count in (arrival.totals - arrival.counts).items() if kind != "space"
+            },
             format="full",
         )
 

@@ -71,7 +71,7 @@ class Background:
 
     def _note(self, runs: list[MaintenanceRun]) -> None:
         for run in runs:
-            log.info("%s (%s): %s", run.job, run.space, run.result)
+            log.debug("%s (%s): %s", run.job, run.space, run.result)
             self.runs[run.job] = run
 
     def _going_on(self) -> bool:

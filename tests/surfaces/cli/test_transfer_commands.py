@@ -127,6 +127,7 @@ def test_other_programs_memories_are_detected_imported_once_and_undone(
         memories,
         entities,
     )
+    assert told["known"] == {}
     again = shell.json("import", str(DATA / place))
     assert (again["records"], again["known"]["memory"]) == ({}, memories)
     assert shell.json("import", "--preview", str(DATA / place))["known"]["memory"] == memories
