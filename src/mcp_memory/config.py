@@ -77,9 +77,13 @@ class Config:
         "local", "What computes embeddings: `local`, `openai` (any compatible endpoint) or `none`.",
         choices=("local", "openai", "none"),
     )  # fmt: skip
-    embedding_model: str = _setting("all-MiniLM-L6-v2", "The embedding model's name.")
+    embedding_model: str = _setting(
+        "",
+        "The embedding model's name. Default: `all-MiniLM-L6-v2`, or `text-embedding-3-small` with the "
+        "`openai` provider.",
+    )
     embedding_dimensions: int = _setting(
-        0, "Dimensions of its vectors; 0 takes the model's own (384 by default).", low=0
+        0, "Dimensions of its vectors; 0 takes the model's own (384, or OpenAI's 1536).", low=0
     )
     openai_api_key: str = _setting("", "API key for the `openai` provider.", secret=True)
     openai_base_url: str = _setting("", "Endpoint for the `openai` provider, if it is not OpenAI's own.")
@@ -121,8 +125,17 @@ class Config:
     )
     consolidation_interval: int = _setting(
         _TUNING.consolidation_interval,
-        "New memories between two automatic consolidations; 0 turns them off.",
+        "New memories after which a consolidation runs; 0: only the scheduled ones.",
         low=0,
+    )
+    consolidation_every: float = _setting(
+        _days(_TUNING.consolidation_every),
+        "Days between two scheduled consolidations; 0 turns them off.",
+        low=0,
+        high=MOST_DAYS,
+    )
+    prune_every: float = _setting(
+        _days(_TUNING.prune_every), "Days between two prunings; 0 turns them off.", low=0, high=MOST_DAYS
     )
     search_default_limit: int = _setting(
         _TUNING.search_limit, "Results of a search that sets no limit.", low=1, high=100
@@ -144,7 +157,11 @@ class Config:
     max_observation_length: int = _setting(
         _LIMITS.observation_length, "Characters in one observation.", low=1
     )
-    max_query_length: int = _setting(_LIMITS.query_length, "Characters in one query.", low=1)
+    max_query_length: int = _setting(
+        _LIMITS.query_length,
+        "Characters in a query of `search_nodes`, `search_semantic` and `search_reflections`.",
+        low=1,
+    )
     max_content_bytes: int = _setting(_LIMITS.content_bytes, "Bytes in one memory.", low=1)
     backup_dir: str = _setting("", "Where backups go. Default: a folder beside the database.")
     backup_every_days: float = _setting(
@@ -171,6 +188,15 @@ class Config:
         high=MOST_DAYS,
     )
     search_log_size: int = _setting(_TUNING.search_log_size, "Searches logged per space; 0 logs none.", low=0)
+    use_ab_testing: str = _setting(
+        "no",
+        "`yes`: answer a share of the queries of `search_semantic` by cosine alone, to measure the ranking "
+        "without its own bias. Both rankings of every search are logged in any case.",
+        choices=("no", "yes"),
+    )
+    baseline_probability: float = _setting(
+        _TUNING.baseline_probability, "The share of queries that USE_AB_TESTING answers so.", low=0, high=1
+    )
     api_host: str = _setting("127.0.0.1", "Address the HTTP server listens on.")
     api_port: int = _setting(3333, "Port the HTTP server listens on.", low=0, high=65535)
     api_token: str = _setting(

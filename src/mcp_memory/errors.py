@@ -34,8 +34,8 @@ class NotFound(MemoryServerError):
 class EntityNotFound(NotFound):
     """No entity has this name or id."""
 
-    def __init__(self, which: str) -> None:
-        super().__init__(f"Entity not found: {which}")
+    def __init__(self, which: str, close: str = "") -> None:
+        super().__init__(f"Entity not found: {which}" + (f". Did you mean {close}?" if close else ""))
 
 
 class Conflict(MemoryServerError):

@@ -264,6 +264,8 @@ class Relation:
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
+    effective_confidence: float | None = None
+    """The confidence that time has left, where the engine has worked it out."""
 
 
 @dataclass(frozen=True, slots=True)

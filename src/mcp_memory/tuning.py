@@ -27,6 +27,11 @@ class Limits:
     observations: int = 100
     observation_length: int = 2000
     query_length: int = 500
+    """Of the graph tool set's three searches."""
+    recall_length: int = 20_000
+    """Of a query for memories, which may be a whole prompt."""
+    names: int = 1000
+    """Of entities or relations that a call reads, extends or connects."""
     content_bytes: int = 50_000
     name_length: int = 500
 
@@ -49,6 +54,10 @@ class Tuning:
     """Origins whose memories are kept apart: `import`, `web`, `tool`."""
     consolidation_threshold: float = 0.85
     consolidation_interval: int = 50
+    """New memories after which a consolidation runs; 0: none runs because of new memories."""
+    consolidation_every: timedelta = timedelta(days=1)
+    """Between two scheduled consolidations; zero: none is scheduled."""
+    prune_every: timedelta = timedelta(days=1)
     search_limit: int = 20
     min_similarity: float = 0.5
     fading: Fading = "strict"
@@ -60,6 +69,9 @@ class Tuning:
     search_log_age: timedelta = timedelta(days=90)
     search_log_size: int = 10_000
     """Searches kept for learning, per space; 0 keeps none."""
+    ab_testing: bool = False
+    baseline_probability: float = 0.1
+    """The share of queries that an A/B test answers by cosine alone."""
     split_thresholds: Mapping[str, int] = field(default_factory=lambda: SPLIT_THRESHOLDS)
     """Observations an entity of a type may have before it should be split; the graph tool set's values."""
     split_threshold: int = SPLIT_THRESHOLD

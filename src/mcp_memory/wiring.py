@@ -163,6 +163,8 @@ def _tuning(config: Config) -> Tuning:
         quarantine=frozenset(config.quarantined_origins),
         consolidation_threshold=config.consolidation_threshold,
         consolidation_interval=config.consolidation_interval,
+        consolidation_every=timedelta(days=config.consolidation_every),
+        prune_every=timedelta(days=config.prune_every),
         search_limit=config.search_default_limit,
         min_similarity=config.search_min_similarity,
         fading="gentle" if config.search_fading == "gentle" else "strict",
@@ -171,5 +173,7 @@ def _tuning(config: Config) -> Tuning:
         journal=timedelta(days=config.journal_days),
         search_log_age=timedelta(days=config.search_log_days),
         search_log_size=config.search_log_size,
+        ab_testing=config.use_ab_testing == "yes",
+        baseline_probability=config.baseline_probability,
         author=config.reflection_author,
     )

@@ -198,3 +198,37 @@ def test_the_size_of_an_unknown_model_must_be_given(tmp_path: Path) -> None:
     )
     assert isinstance(opened, NoModel)
     assert "EMBEDDING_DIMENSIONS" in opened.reason
+
+
+@pytest.mark.seed("004 §3.2")
+def test_the_provider_and_a_key_suffice_for_openai(tmp_path: Path) -> None:
+    opened = open_embedder("openai", "", 0, models_dir=tmp_path, cache_dir=tmp_path, api_key=KEY)
+    assert not isinstance(opened, NoModel)
+    assert (opened.card.name, opened.card.dimensions) == ("text-embedding-3-small", 1536)
+
+
+@pytest.mark.seed("004 §14.4")
+def test_after_a_failure_calls_fail_at_once_until_the_endpoint_is_tried_again() -> None:
+    now, pauses = [0.0], list[float]()
+    failures = [Response(500, b"oops")] * 6
+    with serving(failing_first(*failures)) as server:
+        opened = open_remote(
+            "some-model", 3, f"{server.url}/v1", KEY, sleep=pauses.append, clock=lambda: now[0]
+        )
+        assert isinstance(opened, RemoteEmbedder)
+
+        def tried() -> str:
+            with pytest.raises(Unavailable) as failed:
+                opened.embed(["hello"], "query")
+            return str(failed.value)
+
+        assert "answered 500" in tried()
+        assert "answered 500" in opened.trouble
+        assert "not asked again" in tried()
+        assert (len(server.requests), len(pauses)) == (5, 4)
+        now[0] = 31.0
+        assert "answered 500" in tried()
+        assert (len(server.requests), len(pauses)) == (6, 4)
+        now[0] = 62.0
+        assert opened.embed(["hello"], "query").shape == (1, 3)
+        assert opened.trouble == ""

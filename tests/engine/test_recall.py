@@ -337,7 +337,7 @@ def test_a_query_is_data_and_never_syntax(engine: Engine, query: str, mode: Sear
         pytest.param("  \n", id="white space"),
         pytest.param("a\0b", id="NUL"),
         pytest.param("\ud800", id="half a surrogate pair"),
-        pytest.param("x" * 501, id="too long"),
+        pytest.param("x" * 20_001, id="too long"),
     ],
 )
 def test_a_query_that_says_nothing_or_too_much_is_refused(engine: Engine, query: str) -> None:

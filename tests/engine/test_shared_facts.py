@@ -139,7 +139,7 @@ def test_deleting_takes_so_much_at_once(engine: Engine) -> None:
     with pytest.raises(Invalid, match="several calls"):
         engine.graph.delete_relations([Triple("Ana", "Ana", str(number)) for number in range(201)])
     with pytest.raises(Invalid, match="several calls"):
-        engine.graph.delete_from_each([("Ana", ["x"])] * 51)
+        engine.graph.delete_from_each([("Ana", ["x"])] * 1001)
     with pytest.raises(Invalid, match="several calls"):
         engine.graph.delete_observations("Ana", ["x"] * 10_001)
 

@@ -184,3 +184,12 @@ def test_a_password_is_shown_nowhere(url: str, file: Path) -> None:
     except Invalid as error:
         shown = [str(error)]
     assert "s3cret" not in " ".join(shown)
+
+
+@pytest.mark.seed("004 §9.1")
+def test_the_variable_shown_for_a_setting_is_read(file: Path) -> None:
+    for setting in explain(environ={}, file=file):
+        name = setting.variable
+        value = "sqlite:///x.db" if setting.name == "database_url" else str(setting.value)
+        given = {one.name: one for one in explain(environ={name: value}, file=file)}
+        assert not value or given[setting.name].source == name

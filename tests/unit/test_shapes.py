@@ -69,11 +69,11 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
     (model.Event, changes.Event, "seq subject"),
     (history.Change, changes.Change, "cursor"),
     (drafts.NewMemory, rest_memories.MemoryToKeep, "captured project quarantined"),
-    (drafts.NewMemory, memory.StoreMemory, "importance channel captured project quarantined"),
+    (drafts.NewMemory, memory.StoreMemory, "channel captured project quarantined"),
     (
         drafts.NewMemory,
         agent.MemorySave,
-        "tags confidence context metadata entity_names captured project pinned quarantined",
+        "tags confidence context metadata entity_names relevance captured project quarantined",
     ),
     (model.Filter, rest_memories.Listing, "entity_seq captured in_project quarantined"),
     (
@@ -108,13 +108,13 @@ def test_what_a_memory_is_made_of_can_be_given_on_the_command_line(command: Any)
     elsewhere = {"content", "captured", "project", "pinned", "quarantined"}
     wanted = {field.name for field in fields(drafts.NewMemory)} - elsewhere
     if command.name == "edit":
-        wanted -= {"entity_names"}
+        wanted -= {"entity_names", "relevance"}
     assert wanted <= options
 
 
 def test_a_relation_can_be_given_over_http_as_it_is_kept() -> None:
     body = set(rest_relations.RelationToBegin.model_fields)
-    assert {"source", "target", "type", "strength", "confidence", "context"} <= body
+    assert {"source", "target", "type", "strength", "confidence", "context", "metadata"} <= body
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -53,6 +53,9 @@ MODES = click.Choice(get_args(SearchMode))
 @click.option(
     "--about", "entity_names", multiple=True, type=ENTITY_NAME, help="An entity that it is about; repeat."
 )
+@click.option(
+    "--relevance", type=SHARE, default=1.0, help="How much it is about those entities, from 0 to 1."
+)
 @click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
 @click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1 (default 0.5).")
 @click.option("--source", help="Where it comes from.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +53,15 @@ class Embedder(Protocol):
 
         The first call loads the model. Raises `Unavailable` when it cannot be loaded or reached.
         """
+
+
+@runtime_checkable
+class RemoteModel(Protocol):
+    """An embedder whose model is elsewhere, and may be out of reach."""
+
+    @property
+    def trouble(self) -> str:
+        """Why the last call failed; empty after one that succeeded."""
 
 
 @dataclass(frozen=True)

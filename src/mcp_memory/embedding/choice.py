@@ -7,7 +7,8 @@ from pathlib import Path
 from mcp_memory.embedding.card import Embedder, NoModel
 from mcp_memory.errors import Invalid
 
-PROVIDERS = ("local", "openai", "none")
+DEFAULT_MODELS = {"local": "all-MiniLM-L6-v2", "openai": "text-embedding-3-small", "none": ""}
+PROVIDERS = tuple(DEFAULT_MODELS)
 
 
 def open_embedder(
@@ -20,11 +21,14 @@ def open_embedder(
     base_url: str = "",
     api_key: str = "",
 ) -> Embedder | NoModel:
-    """Cheap: a model is loaded, an endpoint asked, only for the first text.
+    """The embedder of a provider; an empty `model` is the provider's default.
+
+    Cheap: a model is loaded, an endpoint asked, only for the first text.
 
     `dimensions` 0 takes what the model makes. Raises `Invalid` for settings that name nothing;
     that a model is not on this machine is an answer, not an error.
     """
+    model = model or DEFAULT_MODELS.get(provider, "")
     match provider:
         case "local":
             try:

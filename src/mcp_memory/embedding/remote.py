@@ -24,6 +24,7 @@ OPENAI = "https://api.openai.com/v1"
 _BATCH = 32
 _TIMEOUT = 60.0  # seconds
 _PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
+_BREAK = 30.0  # seconds after a failure during which nothing is sent
 _LONGEST_PAUSE = 30.0  # seconds; a server that wants more is as good as away
 _LONGEST_TEXT = 8_000  # bytes: never more tokens than that, and 8,191 is the usual limit
 
@@ -38,11 +39,20 @@ class RemoteEmbedder:
         api_key: str,
         *,
         sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.card = card
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._api_key = api_key
         self._sleep = sleep
+        self._clock = clock
+        self._failure: Unavailable | None = None
+        self._open_until = 0.0
+
+    @property
+    def trouble(self) -> str:
+        """Why the last call failed; empty after one that succeeded."""
+        return str(self._failure or "")
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
         import numpy as np
@@ -74,6 +84,19 @@ class RemoteEmbedder:
         return {"dimensions": self.card.dimensions} if shortenable and self.card.dimensions != full else {}
 
     def _ask(self, body: dict[str, Any]) -> Any:
+        """Ask with retries. A circuit breaker: after a failure, calls fail at once for a while,
+        and the next one is tried without retries."""
+        if self._failure is not None and self._clock() < self._open_until:
+            raise Unavailable(f"{self._failure}; not asked again for {_BREAK:.0f} s")
+        try:
+            answer = self._post(body) if self._failure else self._ask_patiently(body)
+        except Unavailable as error:
+            self._failure, self._open_until = error, self._clock() + _BREAK
+            raise
+        self._failure = None
+        return answer
+
+    def _ask_patiently(self, body: dict[str, Any]) -> Any:
         for pause in _PAUSES:
             try:
                 return self._post(body)
@@ -157,7 +180,12 @@ def place(url: str) -> str:
 
 
 def open_remote(
-    model: str, dimensions: int, base_url: str, api_key: str, sleep: Callable[[float], None] = time.sleep
+    model: str,
+    dimensions: int,
+    base_url: str,
+    api_key: str,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
 ) -> RemoteEmbedder | NoModel:
     """An embedder for the endpoint; nothing is sent before the first text."""
     if urlsplit(base_url).scheme not in ("http", "https"):
@@ -171,4 +199,4 @@ def open_remote(
     fingerprint = f"{place(base_url).rstrip('/')}#{model}@{size}"
     sized: Traits = {**traits, "dimensions": size}
     card = ModelCard(name=model, fingerprint=fingerprint, **sized)
-    return RemoteEmbedder(card, base_url, api_key, sleep=sleep)
+    return RemoteEmbedder(card, base_url, api_key, sleep=sleep, clock=clock)

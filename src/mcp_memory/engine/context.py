@@ -2,16 +2,17 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Conflict, Invalid, Unavailable
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, Relation
+from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Store, Transaction
 from mcp_memory.storage.access import Claim
 from mcp_memory.tuning import BackupPlan, Limits, Tuning
@@ -106,6 +107,14 @@ class Context:
             self.caller.space, checked_moment(as_of, self.clock()), self._embedded_passages
         )
 
+    def faded(self, relations: Iterable[Relation], at: datetime) -> tuple[Relation, ...]:
+        """Relations with the confidence that time has left; a relation is confirmed by writing it again."""
+
+        def left(relation: Relation) -> float:
+            return effective_confidence(relation.confidence, relation.updated_at, at, self.tuning.half_life)
+
+        return tuple(replace(one, effective_confidence=left(one)) for one in relations)
+
     def _embedded_passages(self, texts: Sequence[str]) -> list[bytes]:
         if isinstance(self.embedder, NoModel) or not texts:
             return []
@@ -193,11 +202,9 @@ def checked_share(value: float, what: str) -> float:
     return value
 
 
-def checked_query(query: str, limits: Limits) -> str:
-    if len(query) > limits.query_length:
-        raise Invalid(
-            f"the query has {len(query):,} characters, {limits.query_length:,} are allowed: shorten it"
-        )
+def checked_query(query: str, most: int) -> str:
+    if len(query) > most:
+        raise Invalid(f"the query has {len(query):,} characters, {most:,} are allowed: shorten it")
     return storable(query, "the query")
 
 

@@ -47,6 +47,8 @@ class NewMemory:
     """None: the caller's."""
     quarantined: bool = False
     """Kept apart because of where it comes from: found on request only."""
+    relevance: float = 1.0
+    """How much the memory is about each of these entities."""
     pinned: bool | None = None
     """Whether it is kept from fading; when not given, an identity is."""
 
@@ -72,7 +74,8 @@ class NewAssociation:
 
 def checked(new: NewMemory, limits: Limits) -> NewMemory:
     """The memory as it can be kept; `Invalid` says what to do about one that cannot."""
-    at_most(len(new.entity_names), limits.entities, "entity names")
+    at_most(len(new.entity_names), limits.names, "entity names")
+    checked_share(new.relevance, "relevance")
     names = (checked_text(name, "an entity's name", most=limits.name_length) for name in new.entity_names)
     given = {name: getattr(new, name) for name in _CHECKS if getattr(new, name) is not None}
     return replace(new, **checked_changes(given, limits), entity_names=tuple(dict.fromkeys(names)))
@@ -187,4 +190,5 @@ _CHECKS: Mapping[str, Callable[[Any, Limits], Any]] = {
     "context": _note("the context"),
     "channel": _note("the channel"),
     "metadata": checked_metadata,
+    "pinned": lambda value, _: bool(value),
 }

@@ -1,9 +1,11 @@
 """Finds entities by meaning, words and how they have been used."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
 from mcp_memory.engine.context import Context, Topic, checked_limit
@@ -17,6 +19,7 @@ from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult
 from mcp_memory.storage.usage import Access
+from mcp_memory.tuning import Tuning
 
 MEMORY_HITS = 10
 """Memories looked at per candidate entity: an entity is often found by several of its observations."""
@@ -104,7 +107,18 @@ class EntityCandidates:
     entities: Mapping[int, Entity]
 
 
+BASELINE: Literal["BASELINE"] = "BASELINE"
+"""The strategy of a search that an A/B test answers by cosine alone."""
+
 EntityRanking = Ranking[EntityCandidates, Scored]
+
+
+def is_baseline(query: str, tuning: Tuning) -> bool:
+    """Whether an A/B test answers this query by cosine alone; always the same for the same words."""
+    if not tuning.ab_testing:
+        return False
+    share = int.from_bytes(hashlib.sha256(query.encode()).digest()[:4]) / 2**32
+    return share < tuning.baseline_probability
 
 
 class EntitySearch(Topic):
@@ -112,7 +126,8 @@ class EntitySearch(Topic):
         """The entities that answer the query best. That they were shown is remembered."""
         checked_limit(limit, self._context.limits.entities)
         started_at = self._context.clock()
-        plan = EntityPlan(self._context, limit, explain, strategy_for(query, limit), started_at)
+        strategy = BASELINE if is_baseline(query, self._context.tuning) else strategy_for(query, limit)
+        plan = EntityPlan(self._context, limit, explain, strategy, started_at)
         return search(self._context, ask(self._context, query, "entity"), plan)
 
 
@@ -123,7 +138,7 @@ class EntityPlan:
     context: Context
     limit: int
     explain: bool
-    strategy: Strategy
+    strategy: Strategy | Literal["BASELINE"]
     started_at: datetime
 
     def candidates(self, tx: Transaction, question: Question) -> EntityCandidates:
@@ -152,7 +167,11 @@ class EntityPlan:
         ]
         limbic = _limbic_candidates(tx, candidates, accesses)
         scored = rank(limbic, pairs, tx.at, weights_in(tx), unrelated=candidates.found.unrelated)
-        return Ranking(candidates, routed(scored, self.strategy), {item.key: item for item in scored})
+        factors = {item.key: item for item in scored}
+        if self.strategy == BASELINE:
+            by_cosine = {seq: candidates.found.cosine.get(seq, -1.0) for seq in factors}
+            return Ranking(candidates, best_first(by_cosine), factors)
+        return Ranking(candidates, routed(scored, self.strategy), factors)
 
     def hydrate(self, tx: Transaction, question: Question, ranking: EntityRanking) -> EntityAnswer:
         best = list(ranking.scores)[: self.limit]
@@ -266,7 +285,7 @@ def _usage(entity: Entity, access: Access | None, degree: int) -> Usage:
     )
 
 
-def _hit(node: Node, ranking: EntityRanking, strategy: Strategy, explain: bool) -> EntityHit:
+def _hit(node: Node, ranking: EntityRanking, strategy: str, explain: bool) -> EntityHit:
     seq, candidates = node.entity.seq, ranking.candidates
     scored = ranking.factors[seq]
     cosine = candidates.found.cosine.get(seq)

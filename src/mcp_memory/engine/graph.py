@@ -51,6 +51,8 @@ class Deleted:
 
     deleted: tuple[Any, ...]
     missing: tuple[Any, ...] = ()
+    remaining: tuple[Entity, ...] = ()
+    """Entities with a deleted name and another type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class KnowledgeGraph(Topic):
 
     def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
         """Connect entities. Each relation stands for itself: a good one is kept though another is not."""
-        at_most(len(wanted), self._context.limits.entities * 4, "relations")
+        at_most(len(wanted), self._context.limits.names, "relations")
         for relation in wanted:
             self._check_relation(relation)
         with self._context.writing() as tx:
@@ -117,7 +119,7 @@ class KnowledgeGraph(Topic):
 
     def add_to_each(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
         """Add observations to several entities; by entity, those it did not have. All of them, or none."""
-        at_most(len(wanted), self._context.limits.entities, "entities")
+        at_most(len(wanted), self._context.limits.names, "entities")
         for name, texts in wanted:
             self._check_observations(name, texts)
         with self._context.writing() as tx:
@@ -132,7 +134,7 @@ class KnowledgeGraph(Topic):
 
     def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
         """Take observations off several entities: how many from each, and which entities were not found."""
-        at_most(len(unwanted), self._context.limits.entities, "entities")
+        at_most(len(unwanted), self._context.limits.names, "entities")
         for _, texts in unwanted:
             at_most(len(texts), MOST_UNWANTED, "observations")
         deleted: list[tuple[str, int]] = []
@@ -161,7 +163,8 @@ class KnowledgeGraph(Topic):
                     continue
                 self._writer(tx).remove_entity(entity, cascade_memories=cascade_memories)
                 deleted.append(name)
-        return Deleted(tuple(deleted), tuple(missing))
+            remaining = [one for same_name in tx.entities.named(deleted).values() for one in same_name]
+        return Deleted(tuple(deleted), tuple(missing), tuple(remaining))
 
     def delete_entity(self, which: str, *, cascade_memories: bool = False) -> Entity:
         """Delete one entity by name or id, as `delete_entities` does. The entity as it was."""
@@ -180,7 +183,7 @@ class KnowledgeGraph(Topic):
 
     def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
         """Take relations away; those that are not there are reported."""
-        at_most(len(triples), self._context.limits.entities * 4, "relations")
+        at_most(len(triples), self._context.limits.names, "relations")
         deleted: list[Triple] = []
         missing: list[str] = []
         with self._context.writing() as tx:
@@ -226,7 +229,7 @@ class KnowledgeGraph(Topic):
         as_of: datetime | None = None,
     ) -> Graph:
         """Entities by exact name, or id, each once in the order asked for, with all relations they have."""
-        at_most(len(names), max(self._context.limits.entities, 1), "names")
+        at_most(len(names), self._context.limits.names, "names")
         with self._context.reading(as_of=as_of) as tx:
             entities = tx.entities.find_each(names)
             nodes = [_only(node, kinds) for node in tx.entities.nodes(entities, superseded=superseded)]
@@ -241,9 +244,8 @@ class KnowledgeGraph(Topic):
         """One entity by name or id, with every relation that touches it."""
         with self._context.reading(as_of=as_of) as tx:
             entity = tx.entities.get(which)
-            found = Graph(
-                tuple(tx.entities.nodes([entity])), tuple(tx.relations.touching([entity.seq], ended=ended))
-            )
+            relations = tx.relations.touching([entity.seq], ended=ended)
+            found = Graph(tuple(tx.entities.nodes([entity])), self._context.faded(relations, tx.at))
         if record and as_of is None:
             self._context.record_use([entity.seq])
         return found
@@ -268,7 +270,7 @@ class KnowledgeGraph(Topic):
 
     def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
         """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
-        checked_query(query, self._context.limits)
+        checked_query(query, self._context.limits.query_length)
         with self._context.reading() as tx:
             found = tx.entities.seqs_holding(query) if query.strip() else []
             entities = tx.entities.fetch([seq for seq in found if seq > after][: limit + 1])

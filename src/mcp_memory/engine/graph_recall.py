@@ -1,6 +1,6 @@
 """Search plan through the graph: from an entity along its relations to the memories of its neighbours."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,8 @@ from mcp_memory.engine.entity_search import matching_entities
 from mcp_memory.engine.memory_candidates import MemoryCandidates
 from mcp_memory.engine.memory_search import Answer, MemoryPlan
 from mcp_memory.engine.pipeline import Question, Ranking
-from mcp_memory.model import Entity, Filter
+from mcp_memory.model import Entity, Filter, Relation
+from mcp_memory.ranking.decay import effective_confidence, fading_factor
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.ranking.spreading import reached
 from mcp_memory.storage import Transaction
@@ -51,9 +52,18 @@ class GraphSearch(MemoryPlan):
         else:
             starts = starting_entities(tx, question)
         half_life = self.tuning.half_life
-        found = memories_of(tx, connected(tx, starts, self.hops), self.wanted.filter, half_life=half_life)
+        found = memories_of(tx, self._connected(tx, starts), self.wanted.filter, half_life=half_life)
         facts = tx.memories.standing(found, self.wanted.filter, half_life=half_life)
         return GraphCandidates(starts, found, facts, self.gathered(tx, question, self.wanted.filter))
+
+    def _connected(self, tx: Transaction, starts: Sequence[Entity]) -> dict[int, float]:
+        """Relations weigh strength × confidence, which fades from when they were written last."""
+
+        def weight(relation: Relation) -> float:
+            left = effective_confidence(1.0, relation.updated_at, tx.at, self.tuning.half_life)
+            return relation.strength * relation.confidence * fading_factor(left, self.wanted.fading)
+
+        return connected(tx, starts, self.hops, weight)
 
     def fuse(self, question: Question, candidates: GraphCandidates) -> dict[int, float]:
         return self.matched(question, candidates.by_text)
@@ -96,14 +106,16 @@ def starting_entities(tx: Transaction, question: Question) -> list[Entity]:
     return [fitting[seq] for seq in seqs if seq in fitting]
 
 
-def connected(tx: Transaction, starts: Sequence[Entity], hops: int) -> dict[int, float]:
-    """Entities within so many hops; each weighs strength × confidence along its best path."""
+def connected(
+    tx: Transaction, starts: Sequence[Entity], hops: int, weight: Callable[[Relation], float]
+) -> dict[int, float]:
+    """Entities within so many hops, each with the weights of the relations along its best path."""
     weights = {entity.seq: 1.0 for entity in starts}
     frontier = dict(weights)
     for hop in range(hops):
         decay = FURTHER_HOP if hop else 1.0
         edges = [
-            (relation.source_seq, relation.target_seq, relation.strength * relation.confidence * decay)
+            (relation.source_seq, relation.target_seq, weight(relation) * decay)
             for relation in tx.relations.touching(frontier)
         ]
         gained = best_first(reached(frontier, edges))

@@ -55,13 +55,14 @@ class GraphWalk(Topic):
             depths, cut = _reached(tx, center, depth, min_strength)
             edges = tx.walk.among(list(depths), min_strength, MOST_EDGES + 1)
             nodes = _nodes(tx, depths, include_memories)
+            shown = self._context.faded(sorted(edges[:MOST_EDGES], key=lambda one: one.seq), tx.at)
         if as_of is None:
             self._context.record_use([center.seq])
             self._context.reinforce(list({memory.seq for node in nodes for memory in node.memories}))
         return EntityGraph(
             center=center,
             nodes=nodes,
-            edges=tuple(sorted(edges[:MOST_EDGES], key=lambda relation: relation.seq)),
+            edges=shown,
             truncated=cut or len(edges) > MOST_EDGES,
         )
 

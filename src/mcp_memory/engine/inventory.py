@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mcp_memory.embedding import NoModel
+from mcp_memory.embedding import NoModel, RemoteModel
 from mcp_memory.engine.context import Topic, storable
 from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.model import EmbeddingModel, Entity, Filter, Relation
@@ -95,7 +95,8 @@ class Inventory(Topic):
         storable(type or "", "a filter")
         with self._context.reading() as tx:
             found = tx.relations.find(type=type, ended=ended, limit=limit, offset=offset)
-            return ListedRelations(tuple(found), tx.relations.count_found(type=type, ended=ended))
+            total = tx.relations.count_found(type=type, ended=ended)
+            return ListedRelations(self._context.faded(found, tx.at), total)
 
     def relations_of(
         self, name: str, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
@@ -148,6 +149,8 @@ class Inventory(Topic):
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason).mode("hybrid")
+        if isinstance(embedder, RemoteModel) and embedder.trouble:
+            return ByWordsOnly(embedder.trouble).mode("hybrid")
         if serving is not None and serving.fingerprint != embedder.card.fingerprint:
             return ByWordsOnly(
                 f"the vectors were made by {serving.name}, the model at hand is {embedder.card.name}; "

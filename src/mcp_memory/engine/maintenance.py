@@ -38,8 +38,7 @@ Progress = Callable[[str, int, int], None]
 Job = Literal["consolidate", "prune", "age journal"]
 JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
 
-EVERY = timedelta(days=1)
-"""How often each job is due, whatever else happens."""
+AGE_EVERY = timedelta(days=1)
 
 FEW = 200
 """Up to so many new memories are looked up one by one."""
@@ -185,13 +184,19 @@ class Maintenance(Topic):
     def _due(self, tx: Transaction, now: datetime) -> tuple[Job, ...]:
         tuning = self._context.tuning
         runs: dict[str, str] = tx.settings.get(_LAST_RUNS, {})
-        due = {job for job in JOBS if job not in runs or now - datetime.fromisoformat(runs[job]) >= EVERY}
-        if tx.consolidation.count_added(_seen_up_to(tx)) >= tuning.consolidation_interval:
+        schedule: dict[Job, timedelta] = {
+            "prune": tuning.prune_every if tuning.prune_limit else timedelta(0),
+            "consolidate": tuning.consolidation_every,
+            "age journal": AGE_EVERY,
+        }
+        due = {
+            job
+            for job, every in schedule.items()
+            if every and (job not in runs or now - datetime.fromisoformat(runs[job]) >= every)
+        }
+        interval = tuning.consolidation_interval
+        if interval and tx.consolidation.count_added(_seen_up_to(tx)) >= interval:
             due.add("consolidate")
-        if tuning.consolidation_interval == 0:
-            due.discard("consolidate")
-        if tuning.prune_limit == 0:
-            due.discard("prune")
         return tuple(job for job in JOBS if job in due)
 
     def _model(self, tell: Progress) -> tuple[EmbeddingModel, Calibration]:

@@ -84,15 +84,13 @@ class Memories(Topic):
                 raise Stale(
                     f"memory {id} is at version {memory.version}, not {expected_version}: read it again first"
                 )
-            real = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+            real = _real_changes(tx, memory, wanted)
             if not real:
                 return memory
             if "content" in real:
                 refuse_twin(tx, memory, real["content"])
             if memory.captured_at is not None:
                 real["captured_at"] = None
-            if real.get("type") == PINNED_TYPE:
-                real["pinned_at"] = memory.pinned_at or tx.at
             changed = tx.memories.revise(memory, "updated", **real)
             tx.journal.record(MemoryUpdated(id, plain_changes(real)))
             return changed
@@ -261,3 +259,17 @@ def _used(tx: Transaction, memory: Memory) -> None:
     tx.memories.reinforce([memory.seq])
     if memory.captured_at is not None:
         tx.memories.confirm([memory.seq])
+
+
+def _real_changes(tx: Transaction, memory: Memory, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes by column, without those that change nothing.
+
+    A memory is pinned or not as asked; else an identity is, and one that stops being an identity is not.
+    """
+    changes = {name: value for name, value in wanted.items() if name != "pinned"}
+    type = changes.get("type", memory.type)
+    follows_type = type != memory.type and PINNED_TYPE in (type, memory.type)
+    pinned = wanted.get("pinned", type == PINNED_TYPE if follows_type else None)
+    if pinned is not None:
+        changes["pinned_at"] = (memory.pinned_at or tx.at) if pinned else None
+    return {name: value for name, value in changes.items() if value != getattr(memory, name)}

@@ -14,7 +14,14 @@ from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
+from mcp_memory.text.preview import ends_of
 from mcp_memory.text.words import query_terms
+
+MOST_EMBEDDED = 1200
+"""Characters of a query that are embedded: small models read no more."""
+
+MOST_SEARCHED = 800
+"""Characters whose words are searched for: about as many words as a search takes."""
 
 C = TypeVar("C")
 F = TypeVar("F")
@@ -35,7 +42,7 @@ class Question:
     @cached_property
     def terms(self) -> list[str]:
         """The words to search for, stemmed."""
-        return [] if self.by_meaning_only else query_terms(self.text)
+        return [] if self.by_meaning_only else query_terms(ends_of(self.text, MOST_SEARCHED))
 
     def without_words(self) -> "Question":
         return replace(self, by_meaning_only=True)
@@ -78,9 +85,11 @@ class Plan(Protocol[C, F, R]):
 
 def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | None = None) -> Question:
     """A checked query with its vector; `by_words` gives the reason to search without one."""
-    if not checked_query(query, context.limits).strip():
+    limits = context.limits
+    most = limits.recall_length if owner == "memory" else limits.query_length
+    if not checked_query(query, most).strip():
         raise Invalid("the query is empty: say what to look for, in words that memories may contain")
-    return Question(query, by_words or Indexing(context).meaning(query, owner))
+    return Question(query, by_words or Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner))
 
 
 def search(context: Context, question: Question, plan: Plan[C, F, R], *, as_of: datetime | None = None) -> R:

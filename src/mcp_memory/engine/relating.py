@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_memory.errors import NotFound
+from mcp_memory.errors import EntityNotFound, NotFound
 from mcp_memory.model import Relation
 from mcp_memory.storage import Transaction
 
@@ -50,7 +50,7 @@ def find_relation(tx: Transaction, triple: Triple) -> Relation | str:
     """The active relation between these two; if there is none, a message that says what is missing."""
     source, target = tx.entities.find_one(triple.source), tx.entities.find_one(triple.target)
     if source is None or target is None:
-        return f"Entity not found: {triple.source} or {triple.target}"
+        return str(EntityNotFound(f"{triple.source} or {triple.target}"))
     return tx.relations.active(source, target, triple.type) or _missing(triple)
 
 

@@ -203,7 +203,7 @@ class Remembering(Topic):
         )
         if isinstance(meaning, Meaning):
             tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)
-        self._link(tx, memory, new.entity_names)
+        self._link(tx, memory, new)
         feedback.cited(tx, [new.content])
         tx.journal.record(MemoryCreated(memory.id, new.content, new.type))
         return memory
@@ -218,7 +218,7 @@ class Remembering(Topic):
     def _join(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
         """Add to a memory what a second writing of the same content brings."""
         changes = _additions(tx, memory, new)
-        linked = self._link(tx, memory, new.entity_names)
+        linked = self._link(tx, memory, new)
         if changes:
             tx.memories.revise(memory, "stored again", **changes)
         if changes or linked:
@@ -230,21 +230,21 @@ class Remembering(Topic):
         """Merge a new wording into the memory that says the same; the wording is kept as a version."""
         tx.memories.keep_version(memory, _as_memory(tx, memory, new), "absorbed")
         changes = _additions(tx, memory, new)
-        linked = self._link(tx, memory, new.entity_names)
+        linked = self._link(tx, memory, new)
         tx.memories.revise(memory, "merged", **changes)
         told = plain_changes(changes) | {"entities": linked}
         tx.journal.record(MemoryUpdated(memory.id, told, absorbed=new.content))
         return strengthened(tx, memory)
 
-    def _link(self, tx: Transaction, memory: Memory, names: Sequence[str]) -> list[str]:
+    def _link(self, tx: Transaction, memory: Memory, new: NewMemory) -> list[str]:
         """Link the memory to entities by name. The names of those it was not linked to before."""
-        known = set(tx.entities.linked_to(memory)) if names else set()
+        known = set(tx.entities.linked_to(memory)) if new.entity_names else set()
         writer = GraphWriter(tx, self._context.new_id)
         linked = []
-        for name in names:
+        for name in new.entity_names:
             entity = writer.mention(name)
             if entity.seq not in known:
-                tx.entities.link(entity, memory)
+                tx.entities.link(entity, memory, new.relevance)
                 if entity.updated_at != tx.at:
                     tx.entities.change(entity)
                 feedback.extended(tx, entity)

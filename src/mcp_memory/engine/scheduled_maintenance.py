@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from mcp_memory.embedding import NoModel, RemoteModel
 from mcp_memory.engine.backups import Backups
 from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
-from mcp_memory.errors import MemoryServerError
+from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.events import SyncComplete
 from mcp_memory.model import Caller
 from mcp_memory.storage.database import ChangeSignal, LeaderElection
@@ -47,6 +48,17 @@ class ScheduledMaintenance(Topic):
         database = self._context.store.database
         with database.leader_election() as candidacy, database.change_signal() as bell:
             yield candidacy, bell
+
+    def probe_model(self) -> str:
+        """Ask a remote model for one vector, so that its state is known. Why it gave none."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel) or not isinstance(embedder, RemoteModel):
+            return ""
+        try:
+            embedder.embed(["probe"], "query")
+        except Unavailable as error:
+            return str(error)
+        return ""
 
     def make_vectors(self) -> int:
         """One batch of missing vectors, in whatever space. How many were made."""

@@ -79,8 +79,9 @@ class _Tally:
     problems: list[str] = field(default_factory=list)
 
     def error(self, number: int, why: str) -> None:
+        """A line that could not be read; it is skipped, too."""
         self.errors += 1
-        self._tell(number, why)
+        self.skip(number, why)
 
     def skip(self, number: int, why: str) -> None:
         self.skipped += 1

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_memory.config import Config
 from mcp_memory.engine.access import digest
 from mcp_memory.engine.page_sessions import LoggedIn
-from mcp_memory.errors import Invalid, MemoryServerError
+from mcp_memory.errors import Invalid, MemoryServerError, ReadOnly
 from mcp_memory.model import EVERY_SPACE, Caller, Token, client_name
 from mcp_memory.server.browsers import LOOPBACK, PREFLIGHT_HEADERS, BrowserRules
 from mcp_memory.server.cookies import CLIENT_HEADER, CSRF_HEADER, proves_origin, session_secret
@@ -285,7 +285,7 @@ class Guard:
         # What an MCP request does is in its body; the tools themselves check the rights there.
         unsafe = scope["method"] not in SAFE_METHODS and scope["path"] not in (MCP_PATH, SESSION_PATH)
         if who.rights == "read" and unsafe:
-            raise Refusal(403, "This token may only read: ask for one that may write.")
+            raise Refusal(403, str(ReadOnly()))
         return replace(who, caller=Caller(space, who.caller.client))
 
     def _is_api_token(self, secret: str) -> bool:

@@ -53,6 +53,8 @@ class Background:
         from mcp_memory.engine.scheduled_maintenance import LOOK_EVERY
 
         chores = self._engine().scheduled_maintenance
+        if trouble := chores.probe_model():
+            log.warning("memories are found by their words only: %s", trouble)
         looked: float | None = None
         with chores.signals() as (candidacy, bell):
             while self._going_on():

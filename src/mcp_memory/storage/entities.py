@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mcp_memory.errors import NotFound
+from mcp_memory.errors import EntityNotFound, NotFound
 from mcp_memory.model import ACTIVE, Entity, Memory, Node
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
@@ -37,7 +37,7 @@ class Entities:
         found = self.find_one(which)
         if found is None:
             close = self.names_like(which)
-            raise NotFound(f"Entity not found: {which}" + (f". Did you mean {close[0]}?" if close else ""))
+            raise EntityNotFound(which, close[0] if close else "")
         return found
 
     def names_like(self, name: str) -> list[str]:
@@ -205,17 +205,17 @@ class Entities:
                 observations.setdefault(row["entity_seq"], []).append(memory_of(row))
         return [Node(entity, tuple(observations.get(entity.seq, ()))) for entity in wanted]
 
-    def link(self, entity: Entity, memory: Memory) -> None:
-        self.link_all([(entity, memory)])
+    def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
+        self.link_all([(entity, memory)], relevance)
 
-    def link_all(self, pairs: Iterable[tuple[Entity, Memory]]) -> None:
+    def link_all(self, pairs: Iterable[tuple[Entity, Memory]], relevance: float = 1.0) -> None:
         """Let memories be about entities, after all that these have already."""
         self._scope.rows.insert_all(
             "entity_memory",
             [
                 {
                     "entity_seq": entity.seq, "memory_seq": memory.seq,
-                    "relevance": 1.0, "created_at": self._scope.at,
+                    "relevance": relevance, "created_at": self._scope.at,
                 }
                 for entity, memory in pairs
             ],

@@ -17,7 +17,8 @@ _SLOTS = {"columns": RELATION_COLUMNS}
 
 
 def relation_of(row: Row) -> Relation:
-    return Relation(**{name: row[name] for name in Relation.__slots__})
+    values: dict[str, Any] = {name: row.get(name) for name in Relation.__slots__}
+    return Relation(**values)
 
 
 class Relations:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from tests.surfaces.rest.serving import Running
 from tests.surfaces.rest.test_memories import create
 
 
@@ -74,6 +75,35 @@ def test_the_past_is_read_with_as_of(client: httpx.Client) -> None:
     assert client.get("/api/entities/Bob", params={"as_of": then}).status_code == 404
     refused = client.get("/api/memories", params={"as_of": "2999-01-01"})
     assert (refused.status_code, "future" in refused.json()["detail"]) == (422, True)
+
+
+@pytest.mark.seed("004 §8.1")
+def test_consolidation_is_triggered_without_a_body(client: httpx.Client) -> None:
+    create(client, "the build takes two minutes")
+    assert client.post("/api/memories/consolidate").status_code == 200
+    assert client.post("/api/memories/prune").status_code == 200
+
+
+@pytest.mark.seed("004 §9.1")
+def test_a_search_without_a_limit_takes_the_setting(client: httpx.Client, server: Running) -> None:
+    for number in range(25):
+        create(client, f"green thing number {number} of many, about {number * 7} apples")
+    found = client.get("/api/memories/search", params={"q": "green"}).json()
+    assert len(found["items"]) == 20
+    following = client.get(found["next"]).json()
+    assert len(following["items"]) == 5
+    assert following["next"] is None
+
+
+@pytest.mark.seed("004 §2.3")
+@pytest.mark.seed("004 §2.4")
+def test_relations_and_links_carry_what_the_tables_have(client: httpx.Client) -> None:
+    wanted = {"source": "A", "target": "B", "relation_type": "knows", "metadata": {"since": 2019}}
+    made = client.post("/api/relations", json=wanted).json()
+    assert made["metadata"] == {"since": 2019}
+    assert client.get("/api/relations", params={"entity_id": "A"}).json()["items"][0]["id"] == made["id"]
+    kept = create(client, "A knows B well", entity_names=["A"], relevance=0.25, pinned=True)
+    assert kept["pinned"] is True
 
 
 def _with(path: str, **params: str) -> dict[str, str]:

@@ -55,6 +55,7 @@ class MemorySave(Arguments):
     channel: Annotated[
         str | None, Field(validation_alias="channel_id", description="The conversation it comes from.")
     ] = None
+    pinned: Annotated[bool | None, Field(description="True keeps it from fading, as identity does.")] = None
     associations: Annotated[
         list[AssociationItem], Field(description="Links to memories that it belongs with.")
     ] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mcp_memory.errors import Invalid
+from mcp_memory.errors import EntityNotFound, Invalid
 from mcp_memory.server.mcp import graph_curation
 from mcp_memory.server.mcp.graph_inputs import (
     AddObservations,
@@ -79,7 +79,7 @@ def create_relations(engine: Engine, arguments: SomeRelations) -> RelationsMade:
     made. Good relations of a call are kept even if others fail; what failed is said in `errors`.
     """
     outcomes = engine.graph.create_relations([item.wanted() for item in arguments.relations])
-    missing = [f"Entity not found: {outcome.missing}" for outcome in outcomes if outcome.missing is not None]
+    missing = [str(EntityNotFound(outcome.missing)) for outcome in outcomes if outcome.missing is not None]
     made = [outcome_of(item, outcome) for item, outcome in zip(arguments.relations, outcomes, strict=True)]
     return RelationsMade.of(relations=made, errors=missing)
 
@@ -121,7 +121,11 @@ def delete_entities(engine: Engine, arguments: DeleteEntities) -> EntitiesDelete
     gone = engine.graph.delete_entities(
         [*arguments.entityNames, *arguments.entity_names], cascade_memories=arguments.cascade_memories
     )
-    return EntitiesDeleted.of(gone, errors=[f"Entity not found: {name}" for name in gone.missing])
+    return EntitiesDeleted.of(
+        gone,
+        errors=[str(EntityNotFound(name)) for name in gone.missing],
+        remaining=[f"Another {one.name} of type {one.type} remains" for one in gone.remaining],
+    )
 
 
 @tool(title="Delete Observations", annotations=DELETES)

@@ -68,6 +68,7 @@ class RelationItem(Arguments):
     strength: Annotated[float | None, Field(description="How strong the connection is, 0 to 1.")] = None
     confidence: Annotated[float | None, Field(description="How sure it is, 0 to 1.")] = None
     context: Annotated[str | None, Field(description="Why or where this holds.")] = None
+    metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
 
     @property
     def is_plain(self) -> bool:
@@ -92,6 +93,7 @@ class RelationItem(Arguments):
             type=type,
             strength=self.strength,
             confidence=self.confidence,
+            metadata=self.metadata,
             context=self.context,
             make_ends=not self.is_plain,
             with_inverse=self.is_plain,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PlainSerializer
 
+from mcp_memory.errors import EntityNotFound
 from mcp_memory.server.shapes.entities import Entity, Reflection, Relation
 from mcp_memory.server.shapes.memories import Memory
 from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
@@ -46,7 +47,7 @@ class NamedRelation(Shape):
 
 @drawn(Relation, only="id source target type strength confidence context")
 class FullRelation(Shape):
-    pass
+    effective_confidence: Rounded | None = omitted()
 
 
 class FailedRelation(Shape):
@@ -93,6 +94,7 @@ class ObservationsAdded(Shape):
 class EntitiesDeleted(Shape):
     deleted: list[str]
     errors: list[str] | None = omitted()
+    remaining: list[str] | None = omitted()
 
 
 class ObservationsDeleted(Shape):
@@ -145,7 +147,7 @@ class FileImported(Shape):
 
 def outcome_of(item: RelationItem, outcome: RelationOutcome) -> Shape:
     if outcome.relation is None:
-        return FailedRelation(error=f"Entity not found: {outcome.missing}")
+        return FailedRelation(error=str(EntityNotFound(str(outcome.missing))))
     if not item.is_plain:
         return FullRelation.of(outcome.relation)
     return PlainRelation.of(item.triple(), error="Relation already exists" if outcome.existed else None)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcp_memory.errors import NotFound
+from mcp_memory.errors import EntityNotFound
 from mcp_memory.server.mcp.tools import Prompt, PromptArgument, Resource, Template, ToolSet
 from mcp_memory.text.summary import summary
 
@@ -54,7 +54,7 @@ def _graph(engine: Engine) -> str:
 def _entity(engine: Engine, name: str) -> str:
     graph = engine.graph.open_nodes([name], record=False)
     if not graph.nodes:
-        raise NotFound(f"Entity not found: {name}")
+        raise EntityNotFound(name)
     [node] = graph.nodes
     shown = {
         "name": node.entity.name,

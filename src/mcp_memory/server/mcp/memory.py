@@ -45,6 +45,10 @@ class StoreMemory(Arguments):
     entity_names: Annotated[
         list[str], Field(description="Who or what it is about, by name; made if not known yet.")
     ] = []
+    relevance: Annotated[
+        float, Field(description="How much it is about those entities, 0 to 1; graph searches weigh by it.")
+    ] = 1.0
+    importance: Annotated[float, Field(description="How much it matters, 0 to 1.")] = 0.5
 
 
 class RecallMemories(Arguments):

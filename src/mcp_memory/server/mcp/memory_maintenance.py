@@ -14,7 +14,7 @@ from mcp_memory.server.shapes.changes import Change, Undone
 from mcp_memory.server.shapes.curation import MergeCounts
 from mcp_memory.server.shapes.entities import Entity
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
+from mcp_memory.server.shapes.shape import Record, Rounded, Shape, drawn, omitted
 from mcp_memory.text.preview import shortened
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class UpdateMemory(Arguments):
     source: Annotated[str | None, Field(description="Where it comes from.")] = None
     context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
     metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
+    pinned: Annotated[bool | None, Field(description="True keeps it from fading, false lets it fade.")] = None
     expected_version: Annotated[
         int | None, Field(description="Change it only if it is still at this version.")
     ] = None
@@ -193,6 +194,8 @@ class VersionShown(Shape):
         validation_alias="state", serialization_alias="memory_type"
     )
     tags: Annotated[list[str], _from_state("tags", ())] = Field(validation_alias="state")
+    confidence: Annotated[float | None, _from_state("confidence")] = Field(validation_alias="state")
+    metadata: Annotated[Record, _from_state("metadata", {})] = Field(validation_alias="state")
     reason: str
     at: datetime = Field(serialization_alias="until")
 

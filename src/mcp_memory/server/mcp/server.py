@@ -19,7 +19,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from mcp_memory import __version__
-from mcp_memory.errors import Forbidden, MemoryServerError, NotFound
+from mcp_memory.errors import MemoryServerError, NotFound, ReadOnly
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.carried import Carried
@@ -70,7 +70,7 @@ class Dispatcher:
             raise MCPError(types.INVALID_PARAMS, f"Tool {params.name} not found")
         tool, tool_set = self._tools[params.name]
         if not tool.only_reads and self._rights(context) == "read":
-            return tool_set.refuse(Forbidden("this token may only read: ask for one that may write"))
+            return tool_set.refuse(ReadOnly())
         caller = replace(self._caller(context), via="assistant", tool=tool.name)
         told = self.watchers.telling_count(caller.space)
         tell = _teller(context)

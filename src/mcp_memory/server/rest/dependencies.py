@@ -98,10 +98,14 @@ class Paging(Shape):
 
     def next(self, request: Request, total: int) -> str | None:
         """Where the part after this one is."""
-        following = self.offset + self.limit
-        if following >= total:
+        return self.page_after(request, self.limit, total)
+
+    def page_after(self, request: Request, shown: int, total: int) -> str | None:
+        """Where the part after this one is, of which so many are shown."""
+        following = self.offset + shown
+        if following >= total or not shown:
             return None
-        url = request.url.include_query_params(limit=self.limit, offset=following)
+        url = request.url.include_query_params(limit=shown, offset=following)
         return f"{url.path}?{url.query}"
 
 

@@ -24,6 +24,10 @@ class Consolidation(Body):
     full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
 
 
+_AS_USUAL = Consolidation.model_validate({})
+"""What a request without a body means."""
+
+
 class MergedMemories(Shape):
     """Memories that say the same: the one that stays, and those that it absorbs."""
 
@@ -52,6 +56,9 @@ class Pruning(Body):
     dry_run: Flag = Field(False, description="Only say what would go.")
 
 
+_PRUNE_NOW = Pruning.model_validate({})
+
+
 class Pruned(Done):
     items: list[FadedMemory] = Field(description="What is gone, or would be in a dry run.")
     left: int = Field(description="How many more wait for the next run.")
@@ -59,7 +66,7 @@ class Pruned(Done):
 
 
 @router.post("/consolidate", responses=documented(409))
-def consolidate_memories(wanted: Consolidation, engine: Acting) -> Consolidated:
+def consolidate_memories(engine: Acting, wanted: Consolidation = _AS_USUAL) -> Consolidated:
     """Merge memories that say the same. The whole run can be undone.
 
     It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.
@@ -71,7 +78,7 @@ def consolidate_memories(wanted: Consolidation, engine: Acting) -> Consolidated:
 
 
 @router.post("/prune")
-def prune_memories(wanted: Pruning, engine: Acting) -> Pruned:
+def prune_memories(engine: Acting, wanted: Pruning = _PRUNE_NOW) -> Pruned:
     """Remove the memories that have faded, the weakest first. The run can be undone."""
     done = engine.maintenance.prune(dry_run=wanted.dry_run)
     items = [

@@ -66,6 +66,7 @@ class MemoryToKeep(MemoryChanges):
     entity_names: tuple[Text, ...] = Field(
         (), description="What it is about; entities that are new are made."
     )
+    relevance: Share = Field(1.0, description="How much it is about each of them.")
 
 
 class FoundMemories(Page):
@@ -123,7 +124,9 @@ class Search(Which):
     mode: model.SearchMode = "hybrid"
     entity: str | None = Field(None, description="The name of an entity; in graph mode, where to start.")
     hops: int = Field(1, ge=1, le=5, description="In graph mode: how far to go.")
-    limit: int = Field(20, ge=1, le=100)
+    limit: int | None = Field(  # type: ignore[assignment]
+        None, ge=1, le=100, description="How many at most; `SEARCH_DEFAULT_LIMIT` unless given."
+    )
     explain: bool = False
     include_archived: bool = Field(False, description="Also what has faded and was put away.")
     fading: Fading | None = Field(
@@ -201,7 +204,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         fading=search.fading,
         include_archived=search.include_archived,
     )
-    return FoundMemories.of(answer, next=search.next(request, answer.total))
+    return FoundMemories.of(answer, next=search.page_after(request, len(answer.hits), answer.total))
 
 
 @router.post("/delete")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-from uuid import UUID
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -11,7 +10,7 @@ from starlette.requests import Request
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.relating import NewRelation
-from mcp_memory.errors import NotFound
+from mcp_memory.errors import EntityNotFound
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.fields import Body, Page, Text
@@ -29,10 +28,11 @@ class RelationToBegin(Body):
     strength: Share | None = Field(None, description="0.5 unless given.")
     confidence: Share | None = Field(None, description="1 unless given.")
     context: str | None = None
+    metadata: dict[str, Any] = {}
 
 
 class WhichRelations(Paging):
-    entity_id: UUID | None = Field(None, description="Touching this entity.")
+    entity_id: str | None = Field(None, description="Touching this entity, by its id or name.")
     relation_type: str | None = None
     ended: bool = Field(False, description="Also those that have ended.")
 
@@ -58,7 +58,7 @@ def create_relation(new: RelationToBegin, once: OnlyOnce) -> Relation:
     def create(engine: Engine) -> Made:
         [outcome] = engine.graph.create_relations([new.fill(NewRelation, make_ends=True)])
         if outcome.relation is None:
-            raise NotFound(f"Entity not found: {outcome.missing}")
+            raise EntityNotFound(str(outcome.missing))
         return Made(Relation.of(outcome.relation), f"{PATH}/{outcome.relation.id}", new=not outcome.existed)
 
     return once(create, event="relation_", place=PATH + "/{id}")  # type: ignore[return-value]
@@ -75,7 +75,7 @@ def list_relations(
         )
     else:
         found = engine.inventory.relations_of(
-            str(which.entity_id),
+            which.entity_id,
             type=which.relation_type,
             ended=which.ended,
             limit=which.limit,

@@ -44,6 +44,7 @@ class Relation(Shape):
     type: str = Field(serialization_alias="relation_type")
     strength: Share
     confidence: Share
+    effective_confidence: Share | None = Field(None, description="The confidence that time has left.")
     context: str | None
     metadata: dict[str, Any]
     created_at: datetime
