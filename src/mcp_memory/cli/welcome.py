@@ -13,6 +13,8 @@ mcp-memory {version}: one long-term memory for every AI assistant.
 Without a command it is an MCP server: an assistant starts it and talks to it on standard input and output.
 You are at a terminal, so here is how to connect one.
 
+  mcp-memory install          finds your assistants and connects them, or one at a time:
+
   Claude Code   claude mcp add --scope user memory -- mcp-memory
   Codex         codex mcp add memory -- mcp-memory
   Gemini CLI    gemini mcp add --scope user memory mcp-memory
