@@ -1,6 +1,6 @@
 """What finding the nearest vectors costs on SQLite, and how many of the ten nearest it finds.
 
-python bench/vectors.py [--rows 1000 10000 100000] [--data real mixture] [--vec1] [--folder FOLDER]
+python bench/vectors.py [--rows 1000 10000 100000] [--data real mixture] [--folder FOLDER]
 
 `real` are docstrings of the installed packages as the default model embeds them; beyond their number,
 mixtures of two with noise of the same shape. `mixture` are skewed clusters at random. CPU time, median.
@@ -51,7 +51,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--data", nargs="+", choices=("real", "mixture"), default=["real", "mixture"])
     parser.add_argument("--queries", type=int, default=QUERIES, help=f"at most {QUERIES}")
-    parser.add_argument("--vec1", action="store_true", help="also each kind of vec1 index by itself")
     parser.add_argument("--folder", type=Path, help="where to keep files and embedded texts between runs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -62,12 +61,10 @@ def main() -> None:
                 queries = queries[: options.queries]
                 print(f"\n{data}, {count:,} vectors", flush=True)
                 _measure_product(folder, vectors, queries)
-                if options.vec1:
-                    _measure_vec1(folder, vectors, queries)
 
 
 def _measure_product(folder: Path, vectors: Vectors, queries: Vectors) -> None:
-    """The product's own search, in one space and in a hundred, before and after its index is built."""
+    """The product's own search, in one space and in a hundred, before and after its sketch is made."""
     kinds = np.random.default_rng(3).choice(["1", "10", "30", "100"], len(vectors), p=[0.01, 0.09, 0.2, 0.7])
     for spaces in (1, 100):
         path = folder / "vectors.db"
@@ -79,8 +76,8 @@ def _measure_product(folder: Path, vectors: Vectors, queries: Vectors) -> None:
             searches: dict[str, tuple[Filter, Mask]] = {"no filter": (Filter(), first)}
             for passing in (("1", "10", "30"), ("1", "10"), ("1",)) if spaces == 1 else ():
                 searches[f"{passing[-1]} % pass"] = (Filter(types=passing), np.isin(kinds, passing))
-            for stage in ("compared", "indexed"):
-                if stage == "indexed":
+            for stage in ("compared", "sketched"):
+                if stage == "sketched":
                     seconds, steps = _cpu(lambda: list(VECTORS.maintain(database, 1, DIMENSIONS)))
                     if not steps:
                         break
@@ -122,56 +119,6 @@ def _product_search(database: SqliteDatabase, filter: Filter) -> Callable[[bytes
     def search(query: bytes) -> list[int]:
         with database.read() as connection:
             return [seq for seq, _ in VECTORS.nearest(connection, 1, "memory", query, 1, allowed, LIMIT)]
-
-    return search
-
-
-def _measure_vec1(folder: Path, vectors: Vectors, queries: Vectors) -> None:
-    """Each kind of index by itself, over all vectors, without rows beside it."""
-    buckets = int(len(vectors) ** 0.5)
-    kinds = {
-        "flat": '{index:"flat",distance:"cos"}',
-        "IVF": f'{{nbucket:{buckets},distance:"cos",quantizer:"none",nthread:1}}',
-        "IVF, one bit": f'{{nbucket:{buckets},distance:"cos",quantizer:"bq",wht:false,nthread:1}}',
-    }
-    for kind, training in kinds.items():
-        path = folder / "vec1.db"
-        _remove(path)
-        with closing(apsw.Connection(str(path))) as connection:
-            sqlite_vectors.load_vec1(connection)
-            connection.execute("PRAGMA journal_mode = WAL; PRAGMA mmap_size = 4294967296")
-            connection.execute("CREATE VIRTUAL TABLE v USING vec1(vector)")
-            with connection:
-                connection.executemany(
-                    "INSERT INTO v (rowid, vector) VALUES (?, ?)",
-                    ((n + 1, vector.tobytes()) for n, vector in enumerate(vectors)),
-                )
-
-            def build(training: str = training, connection: apsw.Connection = connection) -> None:
-                if "flat" not in training:
-                    sample = "SELECT rowid FROM v_base ORDER BY random() LIMIT ?"
-                    training = connection.execute(
-                        f"SELECT vec1_train(vector, ?) FROM v_base WHERE id IN ({sample})",
-                        (training, buckets * 40),
-                    ).get
-                with connection:
-                    connection.execute("INSERT INTO v (cmd, arg) VALUES ('rebuild', ?)", (training,))
-
-            print(f"  vec1 {kind}: built in {_cpu(build)[0]:.1f} CPU s, {_megabytes(path):.0f} MB")
-            for share in (1,) if kind == "flat" else (0.05, 0.2, 0.5):
-                count = 400 if "one bit" in kind else LIMIT
-                profile = f"{{k:{count},nprobe:{max(1, int(buckets * share))}}}"
-                search = _vec1_search(connection, profile, compare="one bit" in kind)
-                _report(f"{share:.0%} of the buckets", vectors, queries, np.ones(len(vectors), bool), search)
-
-
-def _vec1_search(connection: apsw.Connection, profile: str, compare: bool) -> Callable[[bytes], list[int]]:
-    candidates = "SELECT n.rowid FROM v(:query, :profile) n"
-    compared = " CROSS JOIN v_base b ON b.id = n.rowid ORDER BY vec1_cos_distance(b.vector, :query)"
-
-    def search(query: bytes) -> list[int]:
-        sql = f"{candidates} {compared if compare else ''} LIMIT {LIMIT}"
-        return [seq for [seq] in connection.execute(sql, {"query": query, "profile": profile})]
 
     return search
 

@@ -14,7 +14,7 @@ from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage.postgres import vectors as postgres_vectors
-from mcp_memory.storage.sqlite import vector_index as sqlite_vector_index
+from mcp_memory.storage.sqlite import sketches
 from tests.conftest import EngineMaker
 from tests.fakes import HashEmbedder
 
@@ -161,8 +161,9 @@ def test_many_vectors_serve_with_their_index_at_once(
     stocked: Engine, make_engine: EngineMaker, newer: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as few:
-        for module in (postgres_vectors, sqlite_vector_index):
-            few.setattr(module, "INDEX_FROM", 30)
+        few.setattr(postgres_vectors, "INDEX_FROM", 30)
+        few.setattr(sketches, "SKETCH_FROM", 30)
+        few.setattr(sketches, "LEAST_BATCH", 10)
         steps: list[str] = []
         engine = make_engine(model=newer)
         engine.reembedding.run(ignore, steps.append)

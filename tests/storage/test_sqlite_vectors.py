@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import apsw
-import apsw.sqlite_extra
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -96,7 +94,7 @@ def test_the_nearest_come_first_with_their_cosine(database: SqliteDatabase) -> N
     found = nearest(database, vectors[7])
     assert seqs_of(found) == exact(vectors, vectors[7], 5)
     assert [similarity for _, similarity in found] == pytest.approx(
-        np.sort(vectors @ vectors[7])[:-6:-1], abs=1e-6
+        np.sort(vectors @ vectors[7])[:-6:-1], abs=2e-3
     )
 
 
@@ -122,7 +120,7 @@ def test_a_vector_put_again_takes_the_place_of_the_first(database: SqliteDatabas
     remember(database, new[np.newaxis])
     [(seq, similarity)] = nearest(database, new)
     assert seq == 1
-    assert similarity == pytest.approx(1.0, abs=1e-6)
+    assert similarity == pytest.approx(1.0, abs=2e-3)
 
 
 def test_a_removed_vector_is_not_found(database: SqliteDatabase) -> None:
@@ -146,30 +144,3 @@ def test_a_vector_without_finite_numbers_is_refused(database: SqliteDatabase) ->
     with pytest.raises(ValueError, match="finite"):
         remember(database, np.full((1, DIMENSIONS), np.nan, np.float32))
     assert nearest(database, unit_vectors(1)[0]) == []
-
-
-def test_without_the_extension_the_answers_are_the_same(
-    database: SqliteDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors = unit_vectors(60)
-    remember(database, vectors)
-    with closing(plain_database(tmp_path / "memory.db", monkeypatch)) as plain:
-        without = nearest(plain, vectors[3])
-    with_extension = nearest(database, vectors[3])
-    assert seqs_of(without) == seqs_of(with_extension)
-    assert [s for _, s in without] == pytest.approx([s for _, s in with_extension], abs=1e-6)
-
-
-def plain_database(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteDatabase:
-    """A database as seen by a program whose apsw came without vec1."""
-
-    def not_included(connection: apsw.Connection, extension: str) -> None:
-        raise apsw.sqlite_extra.NotAvailable(extension)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(apsw.sqlite_extra, "load", not_included)
-        plain = SqliteDatabase(path, "NORMAL")
-        for transaction in (plain.read, plain.write):
-            with transaction() as connection:
-                assert connection.run("SELECT 1 FROM pragma_module_list WHERE name = 'vec1'") == []
-    return plain

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import Owner
-from mcp_memory.storage import queries
+from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import TABLES, Table
@@ -43,9 +43,10 @@ def copy(source: Store, target: Store, progress: Progress = lambda what, done, t
     _mark(target)
     with source.database.read() as original:
         counts = {table.name: _count(original, table) for table in TABLES}
+        dimensions = _dimensions(original)
         with target.database.words.bulk_load(target.database):
             for table in TABLES:
-                _Copying(original, target.database, table, counts[table.name], progress).run()
+                _Copying(original, target.database, table, counts[table.name], dimensions, progress).run()
         _copy_sequences(source.database, original, target.database)
         for table in TABLES:
             _check(original, target.database, table, counts[table.name], progress)
@@ -89,6 +90,7 @@ class _Copying:
     target: Database
     table: Table
     total: int
+    dimensions: Mapping[int, int]
     progress: Progress
 
     def run(self) -> None:
@@ -116,9 +118,14 @@ class _Copying:
         parts: dict[tuple[int, Owner], list[tuple[int, int, bytes]]] = {}
         for row in rows:
             part = parts.setdefault((row["model_id"], row["owner"]), [])
-            part.append((row["seq"], row["space_id"], row["embedding"]))
+            vector = vector_codes.decode(row["embedding"], self.dimensions[row["model_id"]])
+            part.append((row["seq"], row["space_id"], vector))
         for (model_id, owner), vectors in parts.items():
             self.target.vectors.put(connection, model_id, owner, vectors)
+
+
+def _dimensions(connection: Connection) -> dict[int, int]:
+    return {row["id"]: row["dimensions"] for row in connection.run(queries.load()["embedding_models"])}
 
 
 def _pages(connection: Connection, table: Table, after: Row | None) -> Iterator[list[Row]]:
@@ -182,13 +189,21 @@ def _check(original: Connection, target: Database, table: Table, total: int, pro
 def _checksum(connection: Connection, table: Table, tell: Callable[[int], None]) -> tuple[int, str]:
     """The number of rows, and a digest of their contents."""
     digest, count = hashlib.blake2b(digest_size=16), 0
+    dimensions = _dimensions(connection)
     for rows in _pages(connection, table, None):
         for row in rows:
+            if table.name == "vector":
+                row = {**row, "embedding": _comparable(row["embedding"], dimensions[row["model_id"]])}
             values = [row[column] for column in table.columns]
             digest.update(json.dumps(values, sort_keys=True, default=_as_text).encode() + b"\n")
         count += len(rows)
         tell(count)
     return count, digest.hexdigest()
+
+
+def _comparable(stored: bytes, dimensions: int) -> bytes:
+    """The byte code: engines store the same vector with different precision."""
+    return vector_codes.encode(vector_codes.decode(stored, dimensions))
 
 
 def _as_text(value: Any) -> str:

@@ -82,6 +82,9 @@ class Words(Protocol):
         In a large space, rows that hold only common terms may be left out.
         """
 
+    def containing(self, connection: Connection, owner: Owner, space_id: int, needle: str) -> Allowed:
+        """Rows whose text may hold a lowered substring: all that do, and possibly others."""
+
     def bulk_load(self, database: "Database") -> AbstractContextManager[None]:
         """Defers index work while very many rows are added and nobody searches."""
 

@@ -244,10 +244,15 @@ class Entities:
         return found
 
     def _holding(self, needle: str, columns: str) -> list[Row]:
-        lowered = needle.lower()
-        return self._scope.run(
+        lowered, scope = needle.lower(), self._scope
+        containing = scope.database.words.containing
+        entities = containing(scope.connection, "entity", scope.space_id, lowered)
+        memories = containing(scope.connection, "memory", scope.space_id, lowered)
+        slots = {"columns": columns, "lower": "lower" if lowered.isascii() else "lowered"}
+        return scope.run(
             "entities_holding",
-            slots={"columns": columns, "lower": "lower" if lowered.isascii() else "lowered"},
+            slots={**slots, "entities": entities.condition, "memories": memories.condition},
+            **{**entities.params, **memories.params},
             needle=f"%{lowered.translate(_LIKE_SPECIALS)}%",
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mcp_memory.model import EmbeddingModel, Owner, Pending
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.scope import Scope
+from mcp_memory.storage.vector_codes import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Indexes:
 
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
         found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
-        return {row["seq"]: bytes(row["embedding"]) for row in found}
+        return {row["seq"]: decode(row["embedding"], model.dimensions) for row in found}
 
     def pending(self, owner: Owner, limit: int) -> list[Pending]:
         """In this space, the newest first."""

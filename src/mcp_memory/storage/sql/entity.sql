@@ -28,12 +28,12 @@ SELECT count(*) AS count FROM entity o WHERE {where}
 -- own function when the needle is plain ASCII, ours (which knows all of Unicode) when it is not.
 SELECT {columns} FROM entity o
  WHERE o.space_id = :space_id
-   AND (o.seq IN (SELECT n.seq FROM entity n
-                   WHERE n.space_id = :space_id
-                     AND ({lower}(n.name) LIKE :needle ESCAPE '\' OR {lower}(n.type) LIKE :needle ESCAPE '\'))
-        OR o.seq IN (SELECT em.entity_seq FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
-                      WHERE m.space_id = :space_id AND m.forgotten_at IS NULL AND m.superseded_at IS NULL
-                        AND {lower}(m.content) LIKE :needle ESCAPE '\'))
+   AND (o.seq IN (SELECT o.seq FROM entity o
+                   WHERE o.space_id = :space_id AND {entities}
+                     AND ({lower}(o.name) LIKE :needle ESCAPE '\' OR {lower}(o.type) LIKE :needle ESCAPE '\'))
+        OR o.seq IN (SELECT em.entity_seq FROM memory o JOIN entity_memory em ON em.memory_seq = o.seq
+                      WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL
+                        AND {memories} AND {lower}(o.content) LIKE :needle ESCAPE '\'))
  ORDER BY o.seq
 
 -- observations_of --

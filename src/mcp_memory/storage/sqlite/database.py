@@ -21,7 +21,7 @@ from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID, SqliteConnection
 from mcp_memory.storage.sqlite.errors import translated_errors
 from mcp_memory.storage.sqlite.signals import SqliteChangeSignal, SqliteLeaderElection
-from mcp_memory.storage.sqlite.vectors import SqliteVectors, load_vec1
+from mcp_memory.storage.sqlite.vectors import SqliteVectors
 from mcp_memory.storage.sqlite.words import SqliteWords
 
 BEGIN_ATTEMPTS = 5
@@ -256,7 +256,6 @@ class SqliteDatabase:
         for pragma in _pragmas(self._synchronous):
             connection.execute(pragma)
         connection.create_scalar_function("lowered", _lowered, 1, deterministic=True)
-        load_vec1(connection)
         return connection
 
 

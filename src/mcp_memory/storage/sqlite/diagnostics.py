@@ -13,7 +13,6 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID
-from mcp_memory.storage.sqlite.vectors import load_vec1
 from mcp_memory.storage.sqlite.words import index_of
 
 LEAST_FREE = 100_000_000
@@ -38,7 +37,6 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        load_vec1(connection)
         for look in (_schema, _integrity(quick), _references, _locks, _words):
             yield from look(connection)
     except apsw.Error as error:

@@ -1,60 +1,40 @@
 """Nearest-neighbour search in a SQLite file.
 
-The rows of `vector` are the source of truth. Few vectors are all compared. For many, an approximate index
-narrows them down to some hundred candidates, which are then compared exactly, together with the vectors
-that the index does not hold yet: a vector can be found from the moment it is written.
-docs/vector-index.md has the measurements behind the numbers.
+The rows of `vector` are the source of truth. Few vectors are all compared. For many, a sketch narrows them
+down to some hundred candidates, which are then compared exactly, together with the vectors that the sketch
+does not hold yet: a vector can be found from the moment it is written. docs/vector-index.md has the
+measurements behind the numbers.
 """
 
-import logging
-import math
-from array import array
+import heapq
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
-
-import apsw
-import apsw.sqlite_extra
+from typing import Any
 
 from mcp_memory.model import Owner
-from mcp_memory.storage import queries
-from mcp_memory.storage.database import Allowed, Connection, Database
-from mcp_memory.storage.sqlite.vector_index import (
-    CANDIDATES,
-    FAULTS,
-    PROBED_ROWS,
-    Index,
-    IndexMaintenance,
-    abandon,
-    drop_unused,
-    indexes,
-)
+from mcp_memory.storage import queries, vector_codes
+from mcp_memory.storage.database import Allowed, Connection, Database, Row
+from mcp_memory.storage.sqlite import compaction, sketches
+from mcp_memory.storage.sqlite.sketches import Sketch
+
+CANDIDATES = 400
+"""Candidates that are compared exactly: recall@10 of 0.99 on real text."""
+
+CANDIDATE_SHARE = 0.002
+"""In a large space more of them: the true neighbours lie further down."""
+
+ENOUGH_PER_RESULT = 3
+"""How many candidates must pass the filter, per result, before the best of them count as the nearest."""
 
 COMPARED_AT_MOST = 10_000
-"""Up to this many vectors in scope are all compared, in 6 ms; probing an index takes 5 to 8."""
+"""A filter that lets no more than this through is compared exactly."""
 
-ENOUGH_CANDIDATES = 100
-ENOUGH_PER_RESULT = 3
-"""How many candidates must pass the filter before the best of them count as the nearest."""
-
-MOST_CANDIDATES = 20_000
-"""Beyond it, random reads of candidates cost more than comparing everything the filter lets through."""
+PAGE = 5_000
 
 Found = list[tuple[int, float]]
 
 _SQL = queries.load("sqlite")
-_log = logging.getLogger(__name__)
-
-
-def load_vec1(connection: apsw.Connection) -> bool:
-    """Define `vec1_cos_distance` on the connection. Returns whether the vec1 index is available too."""
-    try:
-        apsw.sqlite_extra.load(connection, "vec1")
-    except (apsw.sqlite_extra.NotAvailable, apsw.Error, AttributeError):
-        # A source or distribution build of apsw has no vec1, and some cannot load extensions at all.
-        connection.create_scalar_function("vec1_cos_distance", _cosine_distance, 2, deterministic=True)
-        return False
-    return True
 
 
 class SqliteVectors:
@@ -63,23 +43,16 @@ class SqliteVectors:
     def put(
         self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
     ) -> None:
-        _unindex(connection, model_id, owner, [seq for seq, _, _ in rows])
+        key = {"model_id": model_id, "owner": owner}
         connection.change_many(
             _SQL["put_vector"],
             [
-                {
-                    "model_id": model_id,
-                    "owner": owner,
-                    "seq": seq,
-                    "space_id": space_id,
-                    "embedding": _finite(blob),
-                }
-                for seq, space_id, blob in rows
+                {**key, "seq": seq, "space_id": space_id, "embedding": vector_codes.encode(vector)}
+                for seq, space_id, vector in rows
             ],
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-        _unindex(connection, model_id, owner, seqs)
         connection.change_many(
             _SQL["remove_vectors"], [{"model_id": model_id, "owner": owner, "seq": seq} for seq in seqs]
         )
@@ -94,21 +67,15 @@ class SqliteVectors:
         allowed: Allowed,
         limit: int,
     ) -> Found:
-        wanted = {
-            "vector_model": model_id,
-            "vector_owner": owner,
-            "vector_space": space_id,
-            "vector_query": query,
-            "vector_limit": limit,
-        }
-        search = _Search(connection, owner, allowed.condition, {**allowed.params, **wanted}, limit)
-        index = indexes(connection, model_id, owner).get("ready")
-        return search.compare() if index is None else search.through(index)
+        scope = {"vector_model": model_id, "vector_owner": owner, "vector_space": space_id}
+        search = _Search(connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit)
+        sketch = sketches.find(connection, sketches.Scope(model_id, owner, space_id))
+        return search.compare() if sketch is None else search.through(sketch)
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
-        yield from drop_unused(database)
-        for owner in get_args(Owner):
-            yield from IndexMaintenance(database, model_id, owner).steps()
+        yield from compaction.drop_legacy_indexes(database)
+        yield from compaction.compact(database, self, model_id, dimensions)
+        yield from sketches.maintain(database, model_id, dimensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,82 +86,48 @@ class _Search:
     owner: Owner
     condition: str
     params: Mapping[str, Any]
+    query: bytes
     limit: int
 
     def compare(self, after_id: int = 0) -> Found:
         """The exact nearest among all rows that pass the filter."""
-        return self._run("nearest", vector_after=after_id)
+        found: Found = []
+        while rows := self._run("nearest", vector_after=after_id, vector_page=PAGE):
+            found = self._best(found + self._compared(rows))
+            after_id = rows[-1]["id"]
+        return found
 
-    def through(self, index: Index) -> Found:
-        """The nearest with the help of an index, where that pays."""
-        if self._space_is_small():
-            return self.compare()
-        try:
-            probed = self._probe(index)
-        except FAULTS as error:
-            _log.warning("the vector index %d cannot be read, comparing every vector: %s", index.id, error)
-            return self.compare()
+    def through(self, sketch: Sketch) -> Found:
+        """The nearest with the help of a sketch."""
+        probed = self._probe(sketch)
         if probed is None:
-            return self._run("nearest_of_few")
-        found = probed + self.compare(after_id=index.last_id)
-        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: self.limit]
+            return self._best(self._compared(self._run("nearest_of_few")))
+        return self._best(probed + self.compare(after_id=sketch.last_id))
 
-    def _space_is_small(self) -> bool:
-        [row] = self.connection.run(
-            _SQL["count_vectors_in_space"], {**self.params, "most": COMPARED_AT_MOST + 1}
-        )
-        return bool(row["count"] <= COMPARED_AT_MOST)
-
-    def _probe(self, index: Index) -> Found | None:
+    def _probe(self, sketch: Sketch) -> Found | None:
         """Candidates that pass the filter; None when it lets too few through."""
-        enough = max(ENOUGH_CANDIDATES, self.limit * ENOUGH_PER_RESULT)
-        count = max(CANDIDATES, 2 * enough)
-        found = self._candidates(index, count, PROBED_ROWS)
-        if len(found) >= enough:
-            return found
-        share = (len(found) + 1) / count
-        if share * index.vector_count <= COMPARED_AT_MOST or enough / share > MOST_CANDIDATES:
-            return None
-        found = self._candidates(index, int(enough / share), PROBED_ROWS / share**0.5)
-        return found if len(found) >= self.limit else None
+        enough = self.limit * ENOUGH_PER_RESULT
+        count = max(CANDIDATES, 2 * enough, int(CANDIDATE_SHARE * sketch.entry_count))
+        while True:
+            found = self._candidates(sketch, count)
+            if len(found) >= min(enough, sketch.entry_count):
+                return found
+            share = (len(found) + 1) / count
+            if count >= sketch.entry_count or share * sketch.entry_count <= COMPARED_AT_MOST:
+                return None
+            count = int(2 * enough / share)
 
-    def _candidates(self, index: Index, count: int, rows: float) -> Found:
-        profile = index.profile(count, rows)
-        return self._run("nearest_candidates", index=index.table, vector_profile=profile)
+    def _candidates(self, sketch: Sketch, count: int) -> Found:
+        ids = sketch.candidates(self.connection, self.query, count)
+        return self._compared(self._run("nearest_candidates", vector_ids=json.dumps(ids)))
 
-    def _run(self, query: str, index: str = "", **params: Any) -> Found:
-        sql = _SQL[query].format(owner=self.owner, allowed=self.condition, index=index)
-        rows = self.connection.run(sql, {**self.params, **params})
-        return [(row["seq"], row["similarity"]) for row in rows]
+    def _compared(self, rows: Sequence[Row]) -> Found:
+        similarities = vector_codes.cosines([row["embedding"] for row in rows], self.query)
+        return [(row["seq"], similarity) for row, similarity in zip(rows, similarities, strict=True)]
 
+    def _best(self, found: Found) -> Found:
+        return heapq.nsmallest(self.limit, found, key=lambda hit: (-hit[1], hit[0]))
 
-def _unindex(connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:
-    """Remove the present vectors of these rows from the indexes.
-
-    Where vec1 is missing they stay; a search skips them, because their rows are deleted.
-    """
-    for index in indexes(connection, model_id, owner).values():
-        if index.state == "unfit":
-            continue
-        key = {"model_id": model_id, "owner": owner, "last_id": index.last_id}
-        try:
-            connection.change_many(
-                _SQL["unindex_vector"].format(index=index.table), [{**key, "seq": seq} for seq in seqs]
-            )
-        except FAULTS as error:
-            abandon(connection, index, error)
-
-
-def _finite(blob: bytes) -> bytes:
-    # vec1 would refuse the whole batch that holds a non-finite vector, again and again.
-    if not math.isfinite(sum(array("f", blob))):
-        raise ValueError("a vector must hold finite numbers")
-    return blob
-
-
-def _cosine_distance(*pair: Any) -> float:
-    import numpy as np
-
-    left, right = (np.frombuffer(blob, "<f4") for blob in pair)
-    scale = float(np.sqrt((left @ left) * (right @ right)))
-    return 1.0 - float(left @ right) / scale if scale else 1.0
+    def _run(self, query: str, **params: Any) -> list[Row]:
+        sql = _SQL[query].format(owner=self.owner, allowed=self.condition)
+        return self.connection.run(sql, {**self.params, **params})

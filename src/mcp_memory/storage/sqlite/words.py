@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries, term_selection
 from mcp_memory.storage.database import Allowed, Connection, Database, WordRow
+from mcp_memory.storage.sqlite import substrings
 
 EXTRA_WEIGHT = 0.5
 """Weight of a match in tags, type or context, relative to one in the content."""
@@ -27,6 +28,9 @@ class SqliteWords:
     ) -> None:
         for space_id in dict.fromkeys(row.space_id for row in rows):
             index = index_of(owner, space_id)
+            if not new:
+                seqs = [row.seq for row in rows if row.space_id == space_id]
+                substrings.note_changes(connection, owner, space_id, seqs)
             connection.change(_SQL["create_word_index"].format(index=index))
             connection.change_many(
                 _SQL["put_words"].format(index=index),
@@ -66,9 +70,14 @@ class SqliteWords:
     def bulk_load(self, database: Database) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def containing(self, connection: Connection, owner: Owner, space_id: int, needle: str) -> Allowed:
+        found = substrings.candidates(connection, owner, space_id, needle)
+        if found is None:
+            return Allowed("1 = 1", {})
+        return Allowed(f"o.seq IN ({found[0]})", {"trigrams": found[1], "space_id": space_id})
+
     def maintain(self, database: Database) -> Iterator[str]:
-        """Nothing to do: FTS5 counts the rows with a term without reading them."""
-        yield from ()
+        return substrings.maintain(database)
 
 
 @dataclass(frozen=True, slots=True)

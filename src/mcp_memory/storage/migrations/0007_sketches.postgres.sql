@@ -1,0 +1,1 @@
+-- Nothing to do: pgvector has indexes of its own.

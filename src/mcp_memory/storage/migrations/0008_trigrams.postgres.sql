@@ -1,0 +1,1 @@
+-- Nothing to do: where pg_trgm is available, the background work makes an index of its kind.

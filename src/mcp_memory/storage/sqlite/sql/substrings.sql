@@ -1,0 +1,41 @@
+-- create_trigrams --
+-- Without positions: a match only says that a row holds all trigrams, and the row itself is then checked.
+CREATE VIRTUAL TABLE IF NOT EXISTS {index}
+ USING fts5 (body, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1')
+
+-- put_trigrams --
+INSERT OR REPLACE INTO {index} (rowid, body) VALUES (:seq, :body)
+
+-- rows_with_trigrams --
+-- What the index may have missed counts too: rows that are newer, or have changed since.
+SELECT rowid FROM {index} WHERE {index} MATCH :trigrams
+UNION ALL
+SELECT seq FROM {owner} WHERE space_id = :space_id AND seq > {last_seq}
+UNION ALL
+SELECT seq FROM stale_trigrams WHERE owner = '{owner}' AND space_id = :space_id
+
+-- trigram_index --
+SELECT last_seq FROM trigram_index WHERE owner = :owner AND space_id = :space_id
+
+-- put_trigram_index --
+INSERT INTO trigram_index (owner, space_id, last_seq) VALUES (:owner, :space_id, :last_seq)
+    ON CONFLICT (owner, space_id) DO UPDATE SET last_seq = excluded.last_seq
+
+-- add_stale_trigrams --
+INSERT INTO stale_trigrams (owner, space_id, seq)
+SELECT :owner, :space_id, :seq
+ WHERE EXISTS (SELECT 1 FROM trigram_index WHERE owner = :owner AND space_id = :space_id AND last_seq >= :seq)
+    ON CONFLICT (owner, space_id, seq) DO NOTHING
+
+-- remove_stale_trigrams --
+DELETE FROM stale_trigrams WHERE owner = :owner AND space_id = :space_id AND seq = :seq
+
+-- spaces_for_trigrams --
+SELECT space_id FROM {owner} GROUP BY space_id HAVING count(*) >= :least
+
+-- new_texts --
+SELECT seq, {text} AS body FROM {owner} WHERE space_id = :space_id AND seq > :after ORDER BY seq LIMIT :batch
+
+-- stale_texts --
+SELECT k.seq, {text} AS body FROM stale_trigrams k LEFT JOIN {owner} o ON o.seq = k.seq
+ WHERE k.owner = '{owner}' AND k.space_id = :space_id ORDER BY k.seq LIMIT :batch

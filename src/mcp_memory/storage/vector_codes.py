@@ -1,0 +1,99 @@
+"""Compact codes of unit vectors: one byte per dimension to store them, one bit to find candidates.
+
+A byte code keeps the direction of a vector, and the cosine needs no more. Measured on real text,
+docs/vector-index.md: recall@10 against float32 is 0.99, at a quarter of the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+BLOCK = 1_000
+"""Vectors compared at a time: small enough to stay in the processor's cache, and on one thread."""
+
+
+def encode(vector: bytes) -> bytes:
+    """The byte code of a float32 vector."""
+    import numpy as np
+
+    floats = np.frombuffer(vector, "<f4")
+    largest = float(np.abs(floats).max(initial=0.0))
+    if not np.isfinite(largest):
+        raise ValueError("a vector must hold finite numbers")
+    return np.rint(floats * (127 / largest if largest else 0.0)).astype(np.int8).tobytes()
+
+
+def decode(stored: bytes, dimensions: int) -> bytes:
+    """The float32 unit vector of a stored one, which may be float32 already."""
+    return bytes(stored) if len(stored) == 4 * dimensions else _unit(_floats([stored])).tobytes()
+
+
+def cosines(stored: Sequence[bytes], query: bytes) -> list[float]:
+    """The cosine of each stored vector with a float32 unit vector."""
+    import numpy as np
+
+    wanted = np.frombuffer(query, "<f4")
+    found: list[float] = []
+    for block in _blocks(stored, len(wanted)):
+        found += (_unit(block) @ wanted).tolist()
+    return found
+
+
+def signs(stored: Sequence[bytes], dimensions: int) -> bytes:
+    """The bit codes of stored vectors, one after another."""
+    import numpy as np
+
+    return b"".join(np.packbits(block > 0, axis=1).tobytes() for block in _blocks(stored, dimensions))
+
+
+def distances(codes: Sequence[bytes], query: bytes) -> npt.NDArray[np.uint16]:
+    """The number of bits in which each of the bit codes differs from that of a float32 vector."""
+    import numpy as np
+
+    wanted = np.packbits(np.frombuffer(query, "<f4") > 0)
+    parts = []
+    for code in codes:
+        for start in range(0, len(code), len(wanted) * BLOCK):
+            block = np.frombuffer(code[start : start + len(wanted) * BLOCK], np.uint8)
+            differing = np.bitwise_count(block.reshape(-1, len(wanted)) ^ wanted)
+            parts.append(differing.sum(axis=1, dtype=np.uint16))
+    return np.concatenate(parts)
+
+
+def _blocks(stored: Sequence[bytes], dimensions: int) -> Iterator[Floats]:
+    """Blocks of equally stored vectors, in order, as floats."""
+    start = 0
+    while start < len(stored):
+        length, end = len(stored[start]), start
+        while end < len(stored) and end - start < BLOCK and len(stored[end]) == length:
+            end += 1
+        block = stored[start:end]
+        yield _float32(block) if length == 4 * dimensions else _floats(block)
+        start = end
+
+
+def _floats(codes: Sequence[bytes]) -> Floats:
+    import numpy as np
+
+    return np.frombuffer(b"".join(codes), np.int8).reshape(len(codes), -1).astype(np.float32)
+
+
+def _float32(vectors: Sequence[bytes]) -> Floats:
+    import numpy as np
+
+    return np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+
+
+def _unit(vectors: Floats) -> Floats:
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit
