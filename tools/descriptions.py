@@ -1,14 +1,15 @@
 """Writes down what the server says about itself, so that a thin client's very first start need not wait.
 
-The files go into the package (`thin/descriptions/`), one for each choice of tool sets that people make. The
-answers are those of a real server to a real thin client. What a file does not say, or no longer says rightly,
-the thin client learns from the server that it starts.
+The files go into the package (`thin/descriptions/`), for each choice of tool sets that people make. The
+answers are those of a real server to a real thin client. What is missing there, or no longer right, the thin
+client learns from the server that it starts.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_memory.config import Config
-from mcp_memory.thin.description import file_name
+from mcp_memory.thin.description import folder_name
 from mcp_memory.thin.settings import cache_folder
 
 ROOT = Path(__file__).parents[1]
@@ -71,12 +72,13 @@ def describe(tools: str, home: Path) -> None:
 
 
 def main() -> int:
-    FOLDER.mkdir(exist_ok=True)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
     for tools in CHOICES:
         with tempfile.TemporaryDirectory() as folder:
             describe(tools, Path(folder))
             [learned] = (Path(cache_folder({"HOME": folder})) / "descriptions").iterdir()
-            (FOLDER / file_name(tools)).write_bytes(learned.read_bytes())
+            shutil.copytree(learned, FOLDER / folder_name(tools))
     return 0
 
 

@@ -151,14 +151,17 @@ def test_the_other_end_of_a_socket_is_known_by_its_user() -> None:
 
 
 def test_a_description_is_learned_kept_and_corrected(tmp_path: Path) -> None:
-    file = str(tmp_path / "descriptions" / "x.json")
-    asked = {"method": "tools/list", "params": {"_meta": {"progressToken": 3}}}
-    again = {"method": "tools/list", "params": {"_meta": {"progressToken": 4}}}
-    learned = Description(file)
+    folder = str(tmp_path / "descriptions")
+    asked = {"id": 3, "method": "tools/list", "params": {"_meta": {"progressToken": 3}}}
+    again = {"id": "four", "method": "tools/list", "params": {"_meta": {"progressToken": 4}}}
+    learned = Description(folder)
     assert learned.answer(asked, "2025-11-25") is None
-    assert not learned.learn(asked, "2025-11-25", {"tools": []}), "nobody was told otherwise"
-    kept = Description(file)
-    assert kept.answer(again, "2025-11-25") == {"tools": []}
+    said = b'{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}\n'
+    assert not learned.learn(asked, "2025-11-25", said), "nobody was told otherwise"
+    kept = Description(folder)
+    assert kept.answer(again, "2025-11-25") == b'{"jsonrpc":"2.0","id":"four","result":{"tools":[]}}\n'
     assert kept.answer(again, "2026-07-28") is None
-    assert kept.learn(again, "2025-11-25", {"tools": [1]}), "somebody may have been told otherwise"
-    assert kept.answer({"method": "tools/call", "params": {}}, "2025-11-25") is None
+    assert kept.learn(again, "2025-11-25", said.replace(b"[]", b"[1]")), (
+        "somebody may have been told otherwise"
+    )
+    assert not kept.learn(again, "2025-11-25", b'{"jsonrpc":"2.0","id":3,"error":{"code":1}}\n')

@@ -1,8 +1,8 @@
 """What a server says about itself, remembered, so that a client need not wait while one starts.
 
 The handshake and the lists of tools, prompts and resources follow from the version and the tool sets.
-Answers are learned from every session. One that the server that comes up does not confirm is corrected,
-and the client is told that the list has changed.
+Answers are learned from every session, and kept as the bytes that the server sent: nothing is parsed. One
+that the server that comes up does not confirm is corrected, and the client is told that the list has changed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import json
 import os
 
 from mcp_memory import __version__
-from mcp_memory.thin import wire
-from mcp_memory.thin.settings import cache_folder
+from mcp_memory.thin.settings import cache_folder, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,45 +32,45 @@ CHANGED = {
 _DESCRIBING = frozenset({"initialize", "server/discover", "resources/templates/list", *CHANGED})
 _ERA = "io.modelcontextprotocol/protocolVersion"
 _ABOUT_THE_CLIENT = frozenset({"clientInfo", "capabilities", "_meta"})
+_RESULT = b',"result":'
 
 
 class Description:
-    """Answers by question, in a file that all clients with the same tool sets share."""
+    """Answers by question, each in a file, in a folder that all clients with the same tool sets share."""
 
-    def __init__(self, file: str, shipped: str = "") -> None:
-        self._file = file
-        self._answers: dict[str, Any] | None = None
+    def __init__(self, folder: str, shipped: str = "") -> None:
+        self._folder = folder
         self._shipped = shipped
 
-    def answer(self, request: Message, era: str) -> Any:
-        """The result that such a request had before; None if it is not known."""
-        key = _key(request, era)
-        return self._known().get(key) if key else None
+    def answer(self, request: Message, era: str) -> bytes | None:
+        """The line that answers such a request, as it was answered before; None if that is not known."""
+        result = self._known(_file_name(request, era))
+        if not result:
+            return None
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (json.dumps(request["id"]).encode(), result)
 
-    def learn(self, request: Message, era: str, result: Any) -> bool:
-        """Keep a result; whether it is another than the one that was known."""
-        key = _key(request, era)
-        if not key or self._known().get(key) == result:
+    def learn(self, request: Message, era: str, line: bytes) -> bool:
+        """Keep the answer to a request; whether it is another than the one that was known."""
+        name, result = _file_name(request, era), _result(line)
+        known = self._known(name)
+        if not result or result == known:
             return False
-        known_before = key in self._known()
-        self._known()[key] = result
-        self._write()
-        return known_before
+        self._keep(name, result)
+        return known is not None
 
-    def _known(self) -> dict[str, Any]:
-        if self._answers is None:
-            self._answers = _read(self._file) or _read(self._shipped)
-        return self._answers
+    def _known(self, name: str) -> bytes | None:
+        return _read(os.path.join(self._folder, name)) or _read(os.path.join(self._shipped, name))
 
-    def _write(self) -> None:
-        draft = f"{self._file}.{os.getpid()}"
+    def _keep(self, name: str, result: bytes) -> None:
+        file = os.path.join(self._folder, name)
+        draft = f"{file}.{os.getpid()}"
         try:
-            os.makedirs(os.path.dirname(self._file), exist_ok=True)
+            os.makedirs(self._folder, exist_ok=True)
             with open(draft, "wb") as opened:
-                opened.write(wire.encoded(self._answers))
-            os.replace(draft, self._file)
+                opened.write(result)
+            os.replace(draft, file)
         except OSError:
-            return  # without a cache it is only slower
+            return  # without it a start is only slower
 
 
 def describes(request: Message) -> bool:
@@ -80,14 +79,14 @@ def describes(request: Message) -> bool:
 
 def description_of(settings: Settings, environ: Mapping[str, str]) -> Description:
     """What was learned before, else what came with the program."""
-    name = file_name(settings["tools"])
+    name = folder_name(settings["tools"])
     learned = os.path.join(cache_folder(environ), "descriptions", f"{__version__}-{name}")
     return Description(learned, os.path.join(os.path.dirname(__file__), "descriptions", name))
 
 
-def file_name(tools: str) -> str:
+def folder_name(tools: str) -> str:
     sets = "-".join(part.strip() for part in tools.split(","))
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in sets) + ".json"
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in sets)
 
 
 def era_of(request: Message, known: str) -> str:
@@ -96,18 +95,24 @@ def era_of(request: Message, known: str) -> str:
     return str(params.get("protocolVersion") or (params.get("_meta") or {}).get(_ERA) or known)
 
 
-def _key(request: Message, era: str) -> str:
-    if not describes(request):
-        return ""
-    params = {
-        name: value for name, value in (request.get("params") or {}).items() if name not in _ABOUT_THE_CLIENT
-    }
-    return json.dumps([request["method"], era, params], sort_keys=True)
+def _file_name(request: Message, era: str) -> str:
+    """Readable to its method, and the same for all clients that ask the same."""
+    params = request.get("params") or {}
+    asked = {name: value for name, value in params.items() if name not in _ABOUT_THE_CLIENT}
+    method = str(request["method"]).replace("/", "-")
+    return f"{method}-{digest(json.dumps([era, asked], sort_keys=True))}.json"
 
 
-def _read(file: str) -> dict[str, Any]:
+def _result(line: bytes) -> bytes:
+    """What is between the id and the end of an answer; empty for an error."""
+    _, found, rest = line.partition(_RESULT)
+    end = rest.rstrip()
+    return end[:-1] if found and end.endswith(b"}") else b""
+
+
+def _read(file: str) -> bytes | None:
     try:
         with open(file, "rb") as opened:
-            return wire.decoded(opened.read())
+            return opened.read()
     except OSError:
-        return {}
+        return None

@@ -111,11 +111,11 @@ class Forwarder:
         self._pass_on(wire.numbered(number, request.line, again=False))
 
     def _answer_from_description(self, request: Request) -> bool:
-        result = self._description.answer(request.message, self._era)
-        if result is None:
+        known = self._description.answer(request.message, self._era) if describes(request.message) else None
+        if known is None:
             return False
         self._told.append(request)
-        self._write(wire.encoded({"jsonrpc": "2.0", "id": request.id, "result": result}))
+        self._write(known)
         return True
 
     def _note(self, message: Message, line: bytes) -> None:
@@ -197,11 +197,11 @@ class Forwarder:
         self._write(line)
         if number is None:
             return
-        with self._state:
-            request = self._unanswered.pop(number, None)
-            self._state.notify_all()
-        if request is not None:
+        if request := self._unanswered.get(number):
             self._learn(request, line)
+        with self._state:
+            self._unanswered.pop(number, None)
+            self._state.notify_all()
 
     def _learn(self, request: Request, line: bytes) -> None:
         method = request.message["method"]
@@ -224,9 +224,7 @@ class Forwarder:
             self._write(wire.encoded({"jsonrpc": "2.0", "method": changed}))
 
     def _learn_description(self, request: Request, line: bytes) -> bool:
-        result = wire.decoded(line).get("result")
-        era = era_of(request.message, self._era)
-        return result is not None and self._description.learn(request.message, era, result)
+        return self._description.learn(request.message, era_of(request.message, self._era), line)
 
     def _found_again(self) -> Link | None:
         """A server, started only if a request waits for it; None if there is none after a while."""

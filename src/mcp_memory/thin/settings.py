@@ -71,15 +71,13 @@ class Settings:
     @property
     def name(self) -> str:
         """Equal for clients that one server can serve."""
-        import hashlib
-
         identity: list[Any] = [sorted(self.of("process").items()), sorted(self.homes.items()), _host()]
         if self.is_relative:
             identity.append(self.folder)
         if self.values["memory_file_path"]:
             # Only the anthropic tools share the file; a server does, or does not.
             identity.append(self.values["tools"])
-        return hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return digest(repr(identity))
 
 
 def resolve(flags: Mapping[str, str], environ: Mapping[str, str], folder: str) -> Settings:
@@ -144,6 +142,17 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
             if name not in SETTINGS:
                 raise Unreadable
             found[name] = value
+    return found
+
+
+def digest(text: str) -> str:
+    """Sixteen letters that only the same text has."""
+    try:
+        # As `hashlib` has it, which also loads OpenSSL: four megabytes for each assistant.
+        from _blake2 import blake2b  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from hashlib import blake2b
+    found: str = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return found
 
 
