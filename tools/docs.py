@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import click
 
 from mcp_memory.cli import main as program
 from mcp_memory.config import _ONLY_PREFIXED, PREFIX, TOOL_SETS, Config, scope
+from mcp_memory.events import EVENTS
 from mcp_memory.server.mcp.sets import tool_sets
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -114,7 +116,34 @@ def _subcommands(group: click.Group, context: click.Context, depth: int) -> Iter
                 yield from _subcommands(command, inner, depth + 1)
 
 
-PAGES = {"settings.md": settings, "tools.md": tools, "commands.md": commands}
+def clauses() -> Iterator[str]:
+    # By its path, because this folder is no package.
+    yield from run_path(str(Path(__file__).with_name("seed_clauses.py")))["page"]()
+
+
+def events() -> Iterator[str]:
+    yield "# Events"
+    yield ""
+    yield (
+        "Every change is recorded in the journal. `GET /api/events` streams it as Server-Sent Events, and a "
+        "memory's history lists it. The data of an event holds the fields below, and `at`, `client` and "
+        "`act`, the id of the change that undo takes. A field that may be missing is in brackets."
+    )
+    yield ""
+    yield "| event | fields |"
+    yield "|---|---|"
+    for name, kind in EVENTS.items():
+        shown = (f"`{one.name}`" if one.default is MISSING else f"[`{one.name}`]" for one in fields(kind))
+        yield f"| `{name}` | {', '.join(shown)} |"
+
+
+PAGES = {
+    "settings.md": settings,
+    "tools.md": tools,
+    "commands.md": commands,
+    "events.md": events,
+    "conformance-seeds.md": clauses,
+}
 
 
 def thin_table() -> str:

@@ -35,6 +35,7 @@ TEXTS = [
         ("Alice's birthday is on March 14th", "Alice's birthday is on March 15th", 0.9682),
     ],
 )
+@pytest.mark.seed("004 §3.2")
 def test_cosines_are_those_of_the_published_model(
     minilm: Embedder, one: str, other: str, cosine: float
 ) -> None:
@@ -42,6 +43,7 @@ def test_cosines_are_those_of_the_published_model(
     assert float(left @ right) == pytest.approx(cosine, abs=1e-3)
 
 
+@pytest.mark.seed("004 §3.4")
 def test_vectors_are_float32_of_length_one(minilm: Embedder) -> None:
     vectors = minilm.embed(TEXTS, "passage")
     assert vectors.shape == (len(TEXTS), 384)

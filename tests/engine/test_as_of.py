@@ -17,6 +17,7 @@ from tests.fakes import Clock
 DAY = timedelta(days=1)
 
 
+@pytest.mark.seed("DESIGN §5")
 def test_a_memory_reads_as_it_was_before_it_was_changed(engine: Engine, clock: Clock) -> None:
     memory = engine.memories.remember(NewMemory(content="The door is green", tags=("house",))).memory
     then = _next_day(clock)
@@ -85,6 +86,7 @@ def test_a_superseded_observation_was_current_before(engine: Engine, clock: Cloc
     assert engine.graph.get("Alice").nodes[0].texts == ["lives in Oslo"]
 
 
+@pytest.mark.seed("DESIGN §5")
 def test_the_graph_around_a_deleted_entity_is_still_there_in_the_past(engine: Engine, clock: Clock) -> None:
     engine.graph.create_entities([NewEntity(name=name, observations=(f"{name} is here",)) for name in "ABC"])
     engine.graph.create_relations(
@@ -102,6 +104,7 @@ def test_the_graph_around_a_deleted_entity_is_still_there_in_the_past(engine: En
     assert engine.inventory.entities(limit=10).total == 2
 
 
+@pytest.mark.seed("DESIGN §5")
 def test_recall_finds_what_was_said_then_and_not_what_is_said_now(engine: Engine, clock: Clock) -> None:
     changed = engine.memories.remember(NewMemory(content="The door is green", entity_names=("House",))).memory
     gone = engine.memories.remember(NewMemory(content="The green gate is open", type="fact")).memory
@@ -132,6 +135,7 @@ def test_looking_back_is_no_use(engine: Engine, clock: Clock) -> None:
     assert engine.memories.get(memory.id).access_count == 0
 
 
+@pytest.mark.seed("DESIGN §5")
 def test_beyond_the_time_to_undo_versions_and_times_tell_what_was(engine: Engine, clock: Clock) -> None:
     changed = engine.memories.remember(NewMemory(content="The door is green")).memory
     forgotten = engine.memories.remember(NewMemory(content="The gate squeaks")).memory

@@ -13,6 +13,7 @@ from tests.conftest import EngineMaker
 from tests.fakes import Clock
 
 
+@pytest.mark.seed("000 §15")
 def test_duplicates_are_found_by_meaning_and_by_containment_each_pair_once(engine: Engine) -> None:
     engine.graph.create_entities(
         [
@@ -71,6 +72,7 @@ def test_an_observation_that_stands_twice_under_its_entity_does_not_repeat_itsel
     assert [memory.flagged_at for memory in node.observations] == [None, None]
 
 
+@pytest.mark.seed("000 §16")
 def test_the_report_counts_everything_and_changes_nothing(engine: Engine) -> None:
     facts = tuple(f"fact about subject{n % 3} number{n}" for n in range(21))
     engine.graph.create_entities([NewEntity(name="Big", observations=facts), NewEntity(name="Small")])
@@ -83,6 +85,7 @@ def test_the_report_counts_everything_and_changes_nothing(engine: Engine) -> Non
     assert engine.graph.read(limit=10) == before
 
 
+@pytest.mark.seed("000 §16")
 def test_an_entity_is_stale_when_it_was_seldom_used_and_not_for_long(engine: Engine, clock: Clock) -> None:
     engine.graph.create_entities(
         [

@@ -76,6 +76,7 @@ def use(engine: Engine, clock: Clock, *used: str, days: int = 5) -> None:
             engine.graph.open_nodes([name])
 
 
+@pytest.mark.seed("000 §9")
 def test_entities_are_found_by_meaning_and_words_together(engine: Engine) -> None:
     remember(
         engine,
@@ -245,6 +246,7 @@ def test_results_come_in_the_order_of_their_score(engine: Engine, clock: Clock) 
         ("web framework for documentation sites", Strategy.HYBRID_BALANCED),
     ],
 )
+@pytest.mark.seed("002 routing")
 def test_the_wording_routes_the_search(engine: Engine, query: str, strategy: Strategy) -> None:
     remember(engine, thing("Astro", "A web framework"))
     answer = engine.entities.search(query, 5)
@@ -252,6 +254,7 @@ def test_the_wording_routes_the_search(engine: Engine, query: str, strategy: Str
     assert [hit.routing_strategy for hit in answer.hits] == [strategy]
 
 
+@pytest.mark.seed("001 schema")
 def test_being_shown_counts_as_use(engine: Engine, store: Store, clock: Clock) -> None:
     remember(engine, thing("Alpha", "red lamp"), thing("Beta", "red chair"))
     engine.entities.search("red", 5)

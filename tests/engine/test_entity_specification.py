@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.graph import NewEntity
@@ -38,6 +40,7 @@ def test_create_relation(engine: Engine) -> None:
     assert (found.source, found.target, found.type) == ("Alice", "Bob", "collaborates_with")
 
 
+@pytest.mark.seed("004 §2.3")
 def test_duplicate_relation_prevention(engine: Engine) -> None:
     first, again = (engine.graph.create_relations([COLLABORATION])[0] for _ in range(2))
     assert (first.existed, again.existed) == (False, True)

@@ -23,6 +23,7 @@ def names(engine: Engine) -> list[str]:
     return [node.entity.name for node in engine.graph.read(limit=1000).graph.nodes]
 
 
+@pytest.mark.seed("001 schema")
 def test_an_entity_is_kept_with_its_observations_in_order(engine: Engine) -> None:
     [node] = engine.graph.create_entities(
         [NewEntity(name="Site", type="Project", observations=("Stack: Astro", "Deployed on Vercel"))]
@@ -36,6 +37,7 @@ def test_an_entity_without_a_type_is_generic(engine: Engine) -> None:
     assert node.entity.type == "Generic"
 
 
+@pytest.mark.seed("000 §1")
 def test_creating_an_entity_again_merges_observations_and_passes_over_equal_ones(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Site", type="Project", observations=("a", "b"))])
     [node] = engine.graph.create_entities(
@@ -57,6 +59,7 @@ def test_a_type_that_is_given_becomes_the_type_of_the_entity_of_that_name(engine
     assert (node.entity.type, node.texts, names(engine)) == ("Project", ["a"], ["Site"])
 
 
+@pytest.mark.seed("004 §2.2")
 def test_with_same_type_another_type_is_another_entity(engine: Engine) -> None:
     first, second, again = engine.graph.create_entities(
         [
@@ -77,6 +80,7 @@ def test_an_entity_that_was_only_mentioned_is_filled_in_by_a_real_type(engine: E
     assert engine.graph.open_nodes(["Ann"]).nodes[0].entity.type == "person"
 
 
+@pytest.mark.seed("000 §1")
 def test_a_batch_with_one_bad_entity_changes_nothing(engine: Engine) -> None:
     with pytest.raises(Invalid, match="name is empty"):
         engine.graph.create_entities([NewEntity(name="Good"), NewEntity(name=" ")])
@@ -93,6 +97,7 @@ def test_a_batch_with_one_bad_entity_changes_nothing(engine: Engine) -> None:
         ([NewEntity(name="half \ud800")], "surrogate"),
     ],
 )
+@pytest.mark.seed("000 limits")
 def test_beyond_the_limits_nothing_is_written_and_the_error_says_so(
     engine: Engine, wanted: list[NewEntity], complaint: str
 ) -> None:
@@ -108,6 +113,7 @@ def test_limits_are_settings(make_engine: EngineMaker) -> None:
         engine.graph.add_observations("e", ["abcd"])
 
 
+@pytest.mark.seed("000 §2")
 def test_relations_need_both_ends_and_good_ones_go_through(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A"), NewEntity(name="B")])
     bad, good = engine.graph.create_relations(
@@ -158,6 +164,7 @@ def test_observations_are_added_to_an_entity_that_exists(engine: Engine) -> None
     assert node.texts == ["a", "b"]
 
 
+@pytest.mark.seed("000 §3")
 def test_observations_of_an_unknown_entity_are_refused(engine: Engine) -> None:
     with pytest.raises(NotFound, match="Entity not found: Nobody"):
         engine.graph.add_observations("Nobody", ["a"])
@@ -204,6 +211,7 @@ def test_observations_have_kinds_that_can_be_asked_for(engine: Engine) -> None:
     assert node.texts == ["use SQLite"]
 
 
+@pytest.mark.seed("000 §4")
 def test_deleting_entities_takes_their_observations_and_relations_and_reports_the_unknown(
     engine: Engine,
 ) -> None:
@@ -217,12 +225,14 @@ def test_deleting_entities_takes_their_observations_and_relations_and_reports_th
     assert engine.graph.search_nodes("a", limit=10).graph.nodes == ()
 
 
+@pytest.mark.seed("000 §5")
 def test_observations_are_deleted_by_their_exact_text(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A", observations=("one", "one more"))])
     node = engine.graph.delete_observations("A", ["one", "never said"])
     assert node.texts == ["one more"]
 
 
+@pytest.mark.seed("000 embeddings")
 def test_an_observation_that_was_deleted_is_found_nowhere(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A", observations=("zebra crossing",))])
     assert [hit.node.entity.name for hit in engine.entities.search("zebra", 5).hits] == ["A"]
@@ -232,6 +242,7 @@ def test_an_observation_that_was_deleted_is_found_nowhere(engine: Engine) -> Non
     assert with_words == []
 
 
+@pytest.mark.seed("000 §6")
 def test_relations_are_deleted_by_their_whole_triple(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A"), NewEntity(name="B")])
     engine.graph.create_relations([NewRelation(source="A", target="B", type="uses")])
@@ -242,6 +253,7 @@ def test_relations_are_deleted_by_their_whole_triple(engine: Engine) -> None:
     assert gone.missing == ("Relation not found: A -> B (eats)", "Entity not found: A or X")
 
 
+@pytest.mark.seed("000 §17")
 def test_an_ended_relation_stays_as_history_and_can_begin_again(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A"), NewEntity(name="B")])
     wanted = NewRelation(source="A", target="B", type="works_at")
@@ -267,6 +279,7 @@ def test_ending_an_unknown_relation_is_refused(engine: Engine) -> None:
         engine.graph.end_relation(42)
 
 
+@pytest.mark.seed("000 §17")
 def test_inverse_relations_begin_end_and_go_together(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Whole"), NewEntity(name="Part")])
     wanted = NewRelation(source="Whole", target="Part", type="contiene", with_inverse=True)
@@ -293,6 +306,7 @@ def test_opening_keeps_the_order_asked_for_each_name_once_and_passes_over_the_un
     assert [node.entity.name for node in opened.nodes] == ["B", "A"]
 
 
+@pytest.mark.seed("000 §8")
 def test_opening_is_exact(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Straße"), NewEntity(name="100%_sure")])
     assert engine.graph.open_nodes(["straße", "100%", "%", "_"]).nodes == ()
@@ -317,6 +331,7 @@ def test_opening_is_exact(engine: Engine) -> None:
         ("", []),
     ],
 )
+@pytest.mark.seed("000 §7")
 def test_searching_for_a_piece_of_text_takes_everything_as_text(
     engine: Engine, query: str, found: list[str]
 ) -> None:
@@ -381,6 +396,7 @@ def test_observations_do_not_fade(engine: Engine, clock: Clock) -> None:
     assert node.texts == ["kept"]
 
 
+@pytest.mark.seed("000 embeddings")
 def test_a_write_embeds_nothing_neither_what_is_new_nor_what_was_there(
     engine: Engine, embedder: HashEmbedder
 ) -> None:
@@ -389,6 +405,7 @@ def test_a_write_embeds_nothing_neither_what_is_new_nor_what_was_there(
     assert embedder.call_count == 0
 
 
+@pytest.mark.seed("001 concurrency")
 def test_reads_do_not_wait_for_a_write_that_is_under_way(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="A")])
     with engine._context.writing() as tx:

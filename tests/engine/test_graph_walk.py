@@ -31,6 +31,7 @@ def edges(graph: EntityGraph) -> list[str]:
     return [f"{edge.source}>{edge.target}" for edge in graph.edges]
 
 
+@pytest.mark.seed("004 §11.2")
 def test_get_entity_graph_depth_1(engine: Engine) -> None:
     relate(engine, "A>B", "A>C", "B>D")
     graph = engine.walk.entity_graph("A", depth=1)
@@ -47,6 +48,7 @@ def test_get_entity_graph_depth_2(engine: Engine) -> None:
     assert edges(graph) == ["A>B", "A>C", "B>D"]
 
 
+@pytest.mark.seed("004 §11.2")
 def test_both_directions_are_followed_and_circles_end(engine: Engine) -> None:
     relate(engine, "B>A", "B>C", "C>A", "C>C")
     graph = engine.walk.entity_graph("A", depth=5)

@@ -63,6 +63,7 @@ def search_count(store: Store, clock: Clock, space: str = "default") -> int:
         return tx.search_log.extent().searches
 
 
+@pytest.mark.seed("002 A/B testing")
 def test_both_rankings_of_a_search_are_logged(lamps: Engine, store: Store, clock: Clock) -> None:
     lamps.graph.open_nodes(["Night lamp"])
     clock.advance(hours=1)
@@ -86,6 +87,7 @@ def test_both_rankings_of_a_search_are_logged(lamps: Engine, store: Store, clock
         assert result.cooc == pytest.approx(hit.scoring.cooc_boost)
 
 
+@pytest.mark.seed("002 A/B testing")
 def test_the_other_ranking_is_logged_but_never_shown(lamps: Engine, store: Store, clock: Clock) -> None:
     for _ in range(20):
         clock.advance(days=1)
@@ -341,6 +343,7 @@ class Regulars:
         return [f"{topic} {aspect} {number}{self.chance.choice('abcdef')}" for aspect in aspects]
 
 
+@pytest.mark.seed("002 tuning")
 def test_tuning_learns_what_users_want_and_serves_searches_it_has_not_seen(
     engine: Engine, clock: Clock, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

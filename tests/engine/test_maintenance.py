@@ -51,6 +51,7 @@ def contents(engine: Engine) -> list[str]:
     return [memory.content for memory in living(engine)]
 
 
+@pytest.mark.seed("004 §4.5")
 def test_prune_low_confidence_memories(engine: Engine, clock: Clock) -> None:
     faded = remember(engine, "a passing remark")
     clock.advance(days=100)
@@ -139,6 +140,7 @@ def test_entity_reassignment(engine: Engine) -> None:
     assert [node.texts for node in nodes] == [[HOOKS[0]], [HOOKS[0]]]
 
 
+@pytest.mark.seed("004 §6.2")
 def test_the_primary_is_the_most_confident_and_takes_over_what_the_others_add(
     engine: Engine, clock: Clock
 ) -> None:
@@ -343,6 +345,7 @@ def test_a_threshold_that_is_no_cosine_is_refused(engine: Engine, threshold: flo
         engine.maintenance.consolidate(threshold)
 
 
+@pytest.mark.seed("004 §6.3")
 def test_each_job_is_due_once_a_day_and_merging_also_after_many_insertions(
     make_engine: EngineMaker, clock: Clock
 ) -> None:

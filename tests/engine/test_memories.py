@@ -41,6 +41,7 @@ def test_store_basic_memory(engine: Engine, embedder: HashEmbedder) -> None:
     assert embedder.seen.count("User prefers TypeScript") == 2  # for the memory and for the query
 
 
+@pytest.mark.seed("004 §2.1")
 def test_every_parameter_is_kept(engine: Engine) -> None:
     stored = remember(
         engine,
@@ -85,6 +86,7 @@ def test_an_entity_that_exists_is_used_and_not_made_again(engine: Engine) -> Non
     assert (node.entity.type, node.texts) == ("person", ["likes tea", "Alice moved to Lyon"])
 
 
+@pytest.mark.seed("004 §6.1")
 def test_exact_duplicate_detection(engine: Engine) -> None:
     first = remember(engine, "User prefers dark mode", tags=("ui",))
     second = remember(engine, "  User prefers\n dark mode", tags=("editor",), entity_names=("User",))
@@ -106,6 +108,7 @@ def test_a_duplicate_that_adds_nothing_makes_no_version_but_counts_as_use(
     assert again.id == first.memory.id
 
 
+@pytest.mark.seed("004 §6.1")
 def test_near_duplicate_detection(make_engine: EngineMaker, minilm: Embedder) -> None:
     engine = make_engine(model=minilm)
     first = remember(
@@ -188,6 +191,7 @@ def test_without_a_model_only_equal_content_is_one_and_the_reply_says_so(make_en
     assert remember(engine, "The user likes dark mode").outcome == "equal"
 
 
+@pytest.mark.seed("004 §3.3")
 def test_a_memory_is_embedded_once(engine: Engine, embedder: HashEmbedder) -> None:
     remember(engine, "Quokkas live on Rottnest Island")
     engine.recall.recall("where quokkas live")
@@ -222,6 +226,7 @@ def test_update_memory(engine: Engine) -> None:
     assert engine.recall.recall("Sydney", mode="keyword").total == 0
 
 
+@pytest.mark.seed("004 §2.6")
 def test_update_embeds_the_new_content(engine: Engine, embedder: HashEmbedder) -> None:
     memory = remember(engine, "old words here").memory
     engine.memories.update(memory.id, {"content": "fresh sentence instead"})
@@ -276,10 +281,12 @@ def test_delete_memory_cascades(engine: Engine) -> None:
     assert [node.texts for node in engine.graph.open_nodes(["Alice", "Bob"]).nodes] == [[], []]
 
 
+@pytest.mark.seed("004 §10.3")
 def test_initial_confidence(engine: Engine) -> None:
     assert remember(engine, "a fact").memory.confidence == 1.0
 
 
+@pytest.mark.seed("004 §4.4")
 def test_reading_tells_the_truth_of_the_moment_before_it_reinforces(engine: Engine, clock: Clock) -> None:
     memory = remember(engine, "a fact", confidence=0.5).memory
     clock.advance(days=1)
@@ -395,6 +402,7 @@ def test_saving_uses_the_importance_of_the_type_unless_told_otherwise(engine: En
     assert engine.memories.save(NewMemory(content="asdf", importance=0.9)).memory.importance == 0.9
 
 
+@pytest.mark.seed("003 identity")
 def test_identity_memories_do_not_fade(engine: Engine, clock: Clock) -> None:
     engine.memories.save(NewMemory(content="The user is called Ana", type="identity"))
     clock.advance(days=400)
@@ -438,6 +446,7 @@ def test_a_memory_cannot_be_associated_with_itself(engine: Engine) -> None:
         engine.memories.associate(memory.id, memory.id)
 
 
+@pytest.mark.seed("003 similarity")
 def test_saving_something_very_similar_links_it_as_an_update(
     make_engine: EngineMaker, minilm: Embedder
 ) -> None:

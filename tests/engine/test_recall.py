@@ -31,6 +31,7 @@ def contents(answer: Answer) -> list[str]:
     return [hit.memory.content for hit in answer.hits]
 
 
+@pytest.mark.seed("004 §5.1")
 def test_keyword_search(engine: Engine) -> None:
     remember(engine, "Notes about machine learning models")
     remember(engine, "Notes about web development")
@@ -39,6 +40,7 @@ def test_keyword_search(engine: Engine) -> None:
     assert answer.mode == "keyword"
 
 
+@pytest.mark.seed("004 §5.1")
 def test_semantic_search(make_engine: EngineMaker, minilm: Embedder) -> None:
     engine = make_engine(model=minilm)
     remember(engine, "canine behavior training tips")
@@ -48,6 +50,7 @@ def test_semantic_search(make_engine: EngineMaker, minilm: Embedder) -> None:
     assert answer.mode == "semantic"
 
 
+@pytest.mark.seed("004 §5.1")
 def test_hybrid_search_combines_results(make_engine: EngineMaker, minilm: Embedder) -> None:
     engine = make_engine(model=minilm)
     for text in (
@@ -71,6 +74,7 @@ def test_hybrid_search_combines_results(make_engine: EngineMaker, minilm: Embedd
     assert "Jupiter has many moons" not in found
 
 
+@pytest.mark.seed("004 §5.4")
 def test_the_hybrid_score_is_the_weighted_sum_times_effective_confidence(
     engine: Engine, clock: Clock
 ) -> None:
@@ -85,6 +89,7 @@ def test_the_hybrid_score_is_the_weighted_sum_times_effective_confidence(
     assert math.isclose(hit.score, expected, abs_tol=1e-5)
 
 
+@pytest.mark.seed("004 §5.4")
 def test_what_is_found_by_words_alone_gets_the_share_of_words(make_engine: EngineMaker) -> None:
     engine = make_engine(tuning=Tuning(keyword_weight=1.0))
     remember(engine, "alpha beta")
@@ -130,6 +135,7 @@ def test_filter_by_confidence(engine: Engine, clock: Clock) -> None:
         assert contents(answer) == ["new note about code"]
 
 
+@pytest.mark.seed("004 §5.6")
 def test_filter_by_dates_source_and_channel(engine: Engine, clock: Clock) -> None:
     remember(engine, "first note", source="chat", channel="a")
     middle = clock.advance(days=1)
@@ -160,6 +166,7 @@ def test_filter_by_entity(engine: Engine) -> None:
         engine.recall.recall("likes tea", entity_name="Carol")
 
 
+@pytest.mark.seed("004 §5.6")
 def test_a_filter_acts_before_the_limit(engine: Engine) -> None:
     for number in range(150):
         remember(engine, f"tea tea tea {number}")
@@ -190,6 +197,7 @@ def test_pages_neither_overlap_nor_leave_out_anything(make_engine: EngineMaker, 
     assert len(seen) == len(set(seen)) == 60
 
 
+@pytest.mark.seed("004 §10.3")
 def test_confidence_decay_over_time(engine: Engine, clock: Clock) -> None:
     remember(engine, "a fading fact")
     clock.advance(days=30)
@@ -198,6 +206,7 @@ def test_confidence_decay_over_time(engine: Engine, clock: Clock) -> None:
     assert math.isclose(hit.score, 0.5, abs_tol=1e-6)
 
 
+@pytest.mark.seed("004 §10.3")
 def test_confidence_decay_at_60_days(engine: Engine, clock: Clock) -> None:
     remember(engine, "a fading fact")
     clock.advance(days=60)
@@ -251,6 +260,7 @@ def test_what_was_stored_years_ago_is_recalled_by_an_agent(engine: Engine, clock
     assert contents(engine.recall.recall_for_agent("where was the wedding"))[0] == "the wedding was in Lisbon"
 
 
+@pytest.mark.seed("004 §4.3")
 def test_access_reinforcement(engine: Engine, clock: Clock) -> None:
     stored = remember(engine, "a fading fact", confidence=0.5)
     clock.advance(days=15)
@@ -260,6 +270,7 @@ def test_access_reinforcement(engine: Engine, clock: Clock) -> None:
     assert math.isclose(memory.confidence, 0.6)
 
 
+@pytest.mark.seed("004 §4.3")
 def test_confidence_cap_at_1(engine: Engine) -> None:
     stored = remember(engine, "a sure fact", confidence=0.95)
     engine.recall.recall("sure", mode="keyword")
@@ -393,6 +404,7 @@ def team(engine: Engine) -> Engine:
     return engine
 
 
+@pytest.mark.seed("004 §5.5")
 def test_graph_search_collects_the_memories_of_neighbours_by_strength_times_confidence(team: Engine) -> None:
     answer = team.recall.recall("What about Alice?", mode="graph")
     assert contents(answer) == ["Alice likes ecilA", "Bob likes boB", "Carol likes loraC"]
@@ -400,6 +412,7 @@ def test_graph_search_collects_the_memories_of_neighbours_by_strength_times_conf
     assert answer.mode == "graph, from Alice"
 
 
+@pytest.mark.seed("004 §5.5")
 def test_graph_search_goes_as_many_hops_as_asked(team: Engine) -> None:
     answer = team.recall.recall("Alice", mode="graph", hops=2, explain=True)
     dan = next(hit for hit in answer.hits if hit.memory.content.startswith("Dan"))
@@ -437,6 +450,7 @@ def test_graph_search_without_any_entity_finds_nothing_and_says_so(engine: Engin
     assert (answer.hits, answer.mode) == ((), "graph, from no entity")
 
 
+@pytest.mark.seed("DESIGN §1")
 def test_what_is_written_as_an_observation_is_recalled_as_a_memory(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Rex", type="dog", observations=("sleeps on the sofa",))])
     for mode in (*MODES, "graph"):

@@ -23,6 +23,7 @@ def contents(engine: Engine, query: str, **filters: str) -> list[str]:
     return [hit.reflection.content for hit in engine.reflections.search(query, limit=10, **filters).hits]
 
 
+@pytest.mark.seed("000 §18")
 def test_a_reflection_about_an_entity_is_kept_as_given(engine: Engine, entity: int) -> None:
     kept = engine.reflections.add(
         "entity", "It shaped the project.", target=entity, author="nolan", mood="insight"
@@ -54,6 +55,7 @@ def test_the_author_has_a_default_and_any_mood_will_do(engine: Engine) -> None:
         ("global", 1, "has no target"),
     ],
 )
+@pytest.mark.seed("000 §18")
 def test_a_target_that_makes_no_sense_is_refused(
     engine: Engine, target_type: str, target: int | str | None, complaint: str
 ) -> None:
@@ -82,6 +84,7 @@ def test_reflections_are_found_by_their_words_and_not_among_entities(engine: Eng
     assert engine.graph.search_nodes("bold", limit=5).graph.nodes == ()
 
 
+@pytest.mark.seed("000 §19")
 def test_filters_act_before_the_limit(engine: Engine) -> None:
     for number in range(40):
         engine.reflections.add("global", f"thoughts on design {number}", author="nolan", mood="duda")

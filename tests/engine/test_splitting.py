@@ -28,6 +28,7 @@ def texts(engine: Engine, name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("entity_type", "threshold"), [("Sesion", 15), ("Sesión", 15), ("Proyecto", 25), ("Persona", 20)]
 )
+@pytest.mark.seed("000 §11")
 def test_each_type_has_its_threshold(engine: Engine, entity_type: str, threshold: int) -> None:
     facts = tuple(f"fact number {n}" for n in range(threshold))
     engine.graph.create_entities([NewEntity(name="E", type=entity_type, observations=facts)])
@@ -58,6 +59,7 @@ def test_topics_hold_every_observation_once(grown: Engine) -> None:
     assert set(PAINT) in groups
 
 
+@pytest.mark.seed("000 §12")
 def test_a_proposal_names_children_after_their_topics_and_relates_them_both_ways(grown: Engine) -> None:
     proposal = grown.splitting.propose("Plan")
     assert proposal is not None
@@ -68,6 +70,7 @@ def test_a_proposal_names_children_after_their_topics_and_relates_them_both_ways
     assert texts(grown, "Plan") == [*DEPLOY, *PAINT]
 
 
+@pytest.mark.seed("000 §12")
 def test_an_entity_within_its_limit_gets_no_proposal(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Small", observations=("a",))])
     assert engine.splitting.propose("Small") is None
@@ -78,6 +81,7 @@ def test_an_unknown_entity_is_refused(engine: Engine) -> None:
         engine.splitting.analyse("Nobody")
 
 
+@pytest.mark.seed("000 §13")
 def test_a_split_moves_observations_with_all_they_had(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Plan", type="Proyecto", observations=("stays",))])
     engine.graph.add_observations("Plan", ["use SQLite"], kind="decision")
@@ -93,6 +97,7 @@ def test_a_split_moves_observations_with_all_they_had(engine: Engine) -> None:
     assert relations == {("Plan", "Plan - Storage", "contiene"), ("Plan - Storage", "Plan", "parte_de")}
 
 
+@pytest.mark.seed("000 §13")
 def test_children_are_found_at_once(grown: Engine) -> None:
     grown.splitting.execute("Plan", [Split("Plan - Art", "Proyecto", PAINT)])
     best = grown.entities.search("brush and canvas", 2).hits[0]
@@ -120,6 +125,7 @@ def test_a_parent_can_be_given(grown: Engine) -> None:
         ([Split(" ", "P", (PAINT[0],))], "empty"),
     ],
 )
+@pytest.mark.seed("000 §13")
 def test_a_bad_split_changes_nothing(grown: Engine, splits: list[Split], complaint: str) -> None:
     with pytest.raises(Invalid, match=complaint):
         grown.splitting.execute("Plan", splits)
@@ -127,6 +133,7 @@ def test_a_bad_split_changes_nothing(grown: Engine, splits: list[Split], complai
     assert [node.entity.name for node in grown.graph.read(limit=10).graph.nodes] == ["Plan"]
 
 
+@pytest.mark.seed("000 §14")
 def test_candidates_are_the_entities_above_their_threshold(grown: Engine) -> None:
     grown.graph.create_entities([NewEntity(name="Small", observations=("a",))])
     [candidate] = grown.splitting.candidates()

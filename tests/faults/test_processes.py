@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
@@ -51,6 +53,7 @@ def assert_sound(path: Path) -> None:
     database.close()
 
 
+@pytest.mark.seed("002 retry")
 def test_four_processes_write_to_one_file_and_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     url = f"sqlite:///{path}"

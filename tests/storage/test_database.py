@@ -92,6 +92,7 @@ def test_what_need_not_survive_a_power_cut_is_kept_all_the_same(store: Store) ->
     assert got(store, "key") == [1]
 
 
+@pytest.mark.seed("001 concurrency")
 def test_a_reader_sees_one_moment_while_others_write(store: Store) -> None:
     put(store, "key", [1])
     with store.read("default", AT) as tx:

@@ -8,6 +8,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0.8), (15, 0.565685), (30, 0.4), (60, 0.2), (90, 0.1)])
+@pytest.mark.seed("004 §4.1")
 def test_confidence_halves_every_thirty_days(days: int, expected: float) -> None:
     assert effective_confidence(0.8, START, START + timedelta(days=days)) == pytest.approx(expected, abs=1e-6)
 

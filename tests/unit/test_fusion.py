@@ -3,6 +3,7 @@ import pytest
 from mcp_memory.ranking.fusion import calibrated, min_max, rrf, weighted
 
 
+@pytest.mark.seed("003 fusion")
 def test_reciprocal_ranks_are_summed_from_rank_one_with_k_sixty() -> None:
     # a: 1/61 + 1/62; b: 1/62 + 1/61; c: 1/63; d: 1/63
     assert rrf([["a", "b", "c"], ["b", "a", "d"]]) == pytest.approx(

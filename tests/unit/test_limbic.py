@@ -56,6 +56,7 @@ def order(candidates: list[Candidate], unrelated: float = 0.0) -> list[int]:
     return [item.key for item in rank(candidates, [], NOW, unrelated=unrelated)]
 
 
+@pytest.mark.seed("002 limbic")
 def test_importance_is_worked_out_from_accesses_relations_and_days() -> None:
     # log2(4)/log2(8) = 2/3; 1 + 0.15 × 5/15 = 1.05; 1 + 0.2 × log2(2)/log2(4) = 1.1
     # log2(8)/log2(8) = 1; degree 40 counts as 15: 1.15; 1 + 0.2 = 1.2
@@ -82,6 +83,7 @@ def test_what_was_never_accessed_has_no_importance() -> None:
         (timedelta(days=-5), 1.0),
     ],
 )
+@pytest.mark.seed("002 limbic")
 def test_the_temporal_factor_halves_in_289_days_and_stops_at_a_tenth(age: timedelta, expected: float) -> None:
     assert temporal_factor(NOW - age, NOW, WEIGHTS) == pytest.approx(expected, abs=1e-4)
 
@@ -98,6 +100,7 @@ def test_co_occurrence_is_the_decayed_log_of_how_often() -> None:
     assert togetherness(found, pairs, NOW, WEIGHTS) == pytest.approx({1: 2.0, 2: 3.5, 3: 1.5}, abs=1e-4)
 
 
+@pytest.mark.seed("002 limbic")
 def test_the_score_is_the_product_of_its_factors() -> None:
     used = [
         candidate(1, 0.8, used=usage(3, age=HALF_LIFE)),

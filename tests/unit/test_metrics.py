@@ -3,6 +3,7 @@ import pytest
 from mcp_memory.ranking.metrics import lift_at, mrr, ndcg_at, recall_at, reciprocal_rank
 
 
+@pytest.mark.seed("002 tuning")
 def test_ndcg_discounts_by_the_log_of_the_rank() -> None:
     # (1/log2(3) + 1/log2(4)) / (1/log2(2) + 1/log2(3)) = 1.130930 / 1.630930
     assert ndcg_at(5, ["x", "a", "b"], {"a": 1, "b": 1}) == pytest.approx(0.693426, abs=1e-6)

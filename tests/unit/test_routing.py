@@ -29,6 +29,7 @@ from mcp_memory.ranking.routing import Strategy, routed, strategy_for
         ("", 5, Strategy.HYBRID_BALANCED),
     ],
 )
+@pytest.mark.seed("002 routing")
 def test_the_wording_decides_the_strategy(query: str, limit: int, expected: Strategy) -> None:
     assert strategy_for(query, limit) is expected
 

@@ -140,6 +140,7 @@ def test_a_short_observation_among_long_ones_stays_whole() -> None:
     assert " | The port is 8080 | " in snapshot(node(*texts), [])
 
 
+@pytest.mark.seed("002 snapshot")
 def test_of_many_observations_first_and_last_are_kept_and_the_most_varied_of_the_middle() -> None:
     dull = "again and again and again and again and again and again and again and again"
     varied = "every single word differs from its neighbours inside this observation"
@@ -169,6 +170,7 @@ texts = st.text(max_size=3000)
     st.integers(40, 480),
     st.integers(0, 40),
 )
+@pytest.mark.seed("002 snapshot")
 def test_no_snapshot_is_above_its_budget(
     contents: list[str], description: str, name: str, budget: int, relation_count: int
 ) -> None:

@@ -55,6 +55,7 @@ def test_starting_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == b"[]"
 
 
+@pytest.mark.seed("001 lazy")
 def test_initialize_is_answered_before_anything_heavy_is_imported(shell: Shell) -> None:
     done = shell.start(
         "--tools", "graph", python=("-X", "importtime"), input=json.dumps(INITIALIZE).encode() + b"\n"

@@ -33,6 +33,7 @@ def test_the_agent_set_alone_has_three_tools(tmp_path: Path) -> None:
         assert alone.tools.keys() == {"memory_save", "memory_recall", "memory_delete"}
 
 
+@pytest.mark.seed("003 memory_save")
 def test_a_saved_fact_is_recalled_with_its_relevance(agent: Conversation) -> None:
     saved = agent.call("memory_save", content="The user's dog is called Rex", source="user stated explicitly")
     assert (saved["success"], saved["message"]) == (True, "Memory saved successfully")
@@ -51,6 +52,7 @@ def test_a_preference_with_high_importance(agent: Conversation) -> None:
     assert (found["memory_type"], found["importance"]) == ("preference", 0.95)
 
 
+@pytest.mark.seed("003 memory_save")
 def test_a_decision_with_an_association(agent: Conversation) -> None:
     old = agent.call("memory_save", content="Deploys run on Jenkins", memory_type="decision")
     agent.call(
@@ -73,6 +75,7 @@ def test_something_very_similar_is_linked_as_an_update(agent: Conversation) -> N
     assert link["similarity"] > 0.9
 
 
+@pytest.mark.seed("003 memory_recall")
 def test_recent_typed_and_sorted(agent: Conversation) -> None:
     agent.call("memory_save", content="Call the dentist", memory_type="todo", importance=0.9)
     agent.call("memory_save", content="Water the plants", memory_type="todo", importance=0.1)
@@ -85,6 +88,7 @@ def test_recent_typed_and_sorted(agent: Conversation) -> None:
     assert contents(by_importance) == ["Call the dentist", "Water the plants"]
 
 
+@pytest.mark.seed("003 memory_delete")
 def test_a_deleted_memory_is_not_recalled_by_any_tool(agent: Conversation) -> None:
     saved = agent.call("memory_save", content="The secret is blue cheese")
     gone = agent.call("memory_delete", memory_id=saved["memory_id"], reason="asked to")
@@ -96,6 +100,7 @@ def test_a_deleted_memory_is_not_recalled_by_any_tool(agent: Conversation) -> No
     assert agent.call("memory_delete", memory_id="nobody")["forgotten"] is False
 
 
+@pytest.mark.seed("003 memory_save")
 def test_the_answers_have_the_documented_fields(agent: Conversation) -> None:
     saved = agent.call("memory_save", content="The user's dog is called Rex")
     assert {"memory_id", "success", "message"} <= saved.keys()
@@ -119,6 +124,7 @@ def test_the_answers_have_the_documented_fields(agent: Conversation) -> None:
         ("event", 0.5), ("observation", 0.4), ("todo", 0.3), ("a type of my own", 0.5),
     ],
 )  # fmt: skip
+@pytest.mark.seed("003 importance")
 def test_each_type_has_its_importance(agent: Conversation, memory_type: str, importance: float) -> None:
     agent.call("memory_save", content="Something worth knowing", memory_type=memory_type)
     [found] = agent.call("memory_recall", mode="typed", memory_type=memory_type)["memories"]
@@ -196,6 +202,7 @@ def test_what_looks_like_an_instruction_is_quoted(agent: Conversation) -> None:
     )
 
 
+@pytest.mark.seed("003 memory_delete")
 def test_a_forgotten_memory_can_be_restored(agent: Conversation) -> None:
     id = agent.call("memory_save", content="The secret is blue cheese")["memory_id"]
     agent.call("memory_delete", memory_id=id, reason="a mistake")
@@ -266,6 +273,7 @@ def test_a_bad_association_is_refused_and_nothing_is_saved(
     assert agent.call("get_memory_stats")["total_memories"] == 1
 
 
+@pytest.mark.seed("004 §1.2")
 def test_a_fact_written_through_each_set_is_found_through_the_other_two(agent: Conversation) -> None:
     agent.call(
         "create_entities",

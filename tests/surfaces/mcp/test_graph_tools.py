@@ -50,6 +50,7 @@ def test_the_set_has_its_tools_each_with_title_description_hints_and_schemas(ser
         assert tool.output_schema is not None
 
 
+@pytest.mark.seed("000 §1")
 def test_create_entities_answers_as_documented(graph: Conversation) -> None:
     assert graph.call("create_entities", entities=[SITE]) == {"entities": [SITE]}
     more = {"name": "CachorroSpace", "observations": ["New", SITE["observations"][0]]}
@@ -57,6 +58,7 @@ def test_create_entities_answers_as_documented(graph: Conversation) -> None:
     assert merged == {**SITE, "observations": [*SITE["observations"], "New"]}
 
 
+@pytest.mark.seed("004 §7.2.3")
 def test_create_entities_in_the_other_spelling_answers_in_it(graph: Conversation) -> None:
     alice = {
         "name": "Alice",
@@ -99,6 +101,7 @@ def test_bad_entities_are_refused_in_plain_words_and_nothing_is_kept(
     assert graph.call("read_graph")["total"] == 0
 
 
+@pytest.mark.seed("000 §2")
 def test_create_relations_answers_as_documented(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE, {"name": "Astro"}])
     assert graph.call("create_relations", relations=[USES]) == {"relations": [USES]}
@@ -112,6 +115,7 @@ def test_create_relations_answers_as_documented(graph: Conversation) -> None:
     }
 
 
+@pytest.mark.seed("004 §7.2.4")
 def test_create_relations_in_the_other_spelling_makes_the_ends(graph: Conversation) -> None:
     wanted = {"source": "Alice", "target": "Bob", "relation_type": "collaborates_with", "strength": 0.8}
     [made] = graph.call("create_relations", relations=[wanted])["relations"]
@@ -126,6 +130,7 @@ def test_a_relation_without_all_its_parts_is_refused(graph: Conversation) -> Non
         graph.call("create_relations", relations=[{"from": "A"}])
 
 
+@pytest.mark.seed("000 §3")
 def test_add_observations_answers_as_documented(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE])
     answer = graph.call(
@@ -151,6 +156,7 @@ def test_add_observations_takes_several_entities_and_answers_with_what_was_new(g
         graph.call("add_observations", observations=[*wanted, {"entityName": "C", "contents": ["c"]}])
 
 
+@pytest.mark.seed("000 §4")
 def test_delete_entities_answers_as_documented_in_either_spelling(graph: Conversation) -> None:
     graph.call("create_entities", entities=[{"name": "Old Project"}, {"name": "Other"}])
     gone = graph.call("delete_entities", entityNames=["Old Project", "Already Deleted Entity"])
@@ -158,6 +164,7 @@ def test_delete_entities_answers_as_documented_in_either_spelling(graph: Convers
     assert graph.call("delete_entities", entity_names=["Other"]) == {"deleted": ["Other"]}
 
 
+@pytest.mark.seed("000 §5")
 def test_delete_observations_answers_as_documented_in_either_spelling(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE])
     answer = graph.call(
@@ -173,6 +180,7 @@ def test_delete_observations_answers_as_documented_in_either_spelling(graph: Con
         graph.call("delete_observations", name="Nobody", observations=["x"])
 
 
+@pytest.mark.seed("000 §6")
 def test_delete_relations_answers_as_documented(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE, {"name": "Astro"}])
     graph.call("create_relations", relations=[USES])
@@ -183,6 +191,7 @@ def test_delete_relations_answers_as_documented(graph: Conversation) -> None:
     }
 
 
+@pytest.mark.seed("000 §7")
 def test_search_nodes_answers_as_documented(graph: Conversation) -> None:
     ink = {"name": "CachorroInk", "entityType": "Project", "observations": ["Blog built with Astro 5.x"]}
     graph.call("create_entities", entities=[SITE, ink, {"name": "Else"}])
@@ -193,6 +202,7 @@ def test_search_nodes_answers_as_documented(graph: Conversation) -> None:
     assert graph.call("search_nodes", query="astro", cursor=first["next_cursor"])["entities"] == [ink]
 
 
+@pytest.mark.seed("000 §8")
 def test_open_nodes_answers_as_documented_and_with_ids_when_asked(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE, {"name": "Astro"}])
     graph.call("create_relations", relations=[USES])
@@ -209,6 +219,7 @@ def test_open_nodes_answers_as_documented_and_with_ids_when_asked(graph: Convers
     assert [item["content"] for item in again["reflections"]] == ["It began here."]
 
 
+@pytest.mark.seed("000 §17")
 def test_a_relation_is_ended_by_its_ends_and_only_once(graph: Conversation) -> None:
     graph.call("create_entities", entities=[SITE, {"name": "Astro"}])
     graph.call("create_relations", relations=[USES])
@@ -228,6 +239,7 @@ def test_read_graph_comes_in_pages(graph: Conversation) -> None:
     assert "next_cursor" not in rest
 
 
+@pytest.mark.seed("000 §9")
 def test_search_semantic_finds_by_meaning_and_shows_its_scores(graph: Conversation) -> None:
     graph.call(
         "create_entities",
@@ -244,6 +256,7 @@ def test_search_semantic_finds_by_meaning_and_shows_its_scores(graph: Conversati
     assert answer["mode"] in ("hybrid", "semantic")
 
 
+@pytest.mark.seed("000 §10")
 def test_migrate_reads_a_memory_file_once(graph: Conversation, tmp_path: Path) -> None:
     lines = [
         {"type": "relation", **USES},
@@ -262,6 +275,7 @@ def test_migrate_reads_a_memory_file_once(graph: Conversation, tmp_path: Path) -
         graph.call("migrate", source_path=str(tmp_path / "missing.jsonl"))
 
 
+@pytest.mark.seed("000 §11")
 def test_splitting_from_analysis_to_execution(graph: Conversation) -> None:
     facts = [f"deploy server region cluster step{n}" for n in range(11)]
     facts += [f"paint colour brush canvas piece{n}" for n in range(11)]
@@ -279,6 +293,7 @@ def test_splitting_from_analysis_to_execution(graph: Conversation) -> None:
     assert graph.call("propose_entity_split", entity_name="Plan")["proposal"] is None
 
 
+@pytest.mark.seed("000 §15")
 def test_duplicates_and_the_report(graph: Conversation) -> None:
     texts = ["Deployed on Vercel with custom domain", "Deployment: Vercel, custom domain configured", "Else"]
     graph.call("create_entities", entities=[{"name": "My Project", "observations": texts}])
@@ -292,6 +307,7 @@ def test_duplicates_and_the_report(graph: Conversation) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.seed("000 §19")
 def test_reflections_are_added_and_found(graph: Conversation) -> None:
     added = graph.call(
         "add_reflection",
@@ -308,6 +324,7 @@ def test_reflections_are_added_and_found(graph: Conversation) -> None:
         graph.call("add_reflection", target_type="planet", content="x")
 
 
+@pytest.mark.seed("002 transport")
 def test_nothing_that_was_asked_has_reached_standard_output(tmp_path: Path) -> None:
     """The connection would have broken: every line there must be a message of the protocol."""
     with conversation(tmp_path, "--tools", "graph", "--log-level", "debug") as opened:
@@ -315,6 +332,7 @@ def test_nothing_that_was_asked_has_reached_standard_output(tmp_path: Path) -> N
         assert opened.call("search_semantic", query="documentation sites")["results"]
 
 
+@pytest.mark.seed("002 availability")
 def test_without_a_model_everything_but_meaning_works_and_says_so(tmp_path: Path) -> None:
     with conversation(tmp_path, "--tools", "graph", EMBEDDING_PROVIDER="none") as opened:
         opened.call("create_entities", entities=[SITE])

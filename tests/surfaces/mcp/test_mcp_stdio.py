@@ -127,6 +127,7 @@ def test_a_text_with_half_a_surrogate_pair_is_refused_and_the_server_goes_on(tmp
     assert answers[2]["structuredContent"] == {"entities": [], "relations": []}
 
 
+@pytest.mark.seed("004 §14.8")
 def test_background_work_starts_with_the_server_and_waits_for_no_call(tmp_path: Path) -> None:
     server = started(tmp_path)
     assert server.stdin
@@ -143,6 +144,7 @@ def test_background_work_starts_with_the_server_and_waits_for_no_call(tmp_path: 
 
 
 @pytest.mark.parametrize("tool_set", ["anthropic", "graph"])
+@pytest.mark.seed("001 lazy")
 def test_listing_tools_loads_neither_database_nor_model(tool_set: str) -> None:
     program = (
         "import sys; from mcp_memory.server.mcp import sets, stdio; "

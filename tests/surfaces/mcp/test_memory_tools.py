@@ -95,6 +95,7 @@ def test_the_set_alone_has_all_of_its_tools(tmp_path: Path) -> None:
 # What the specification of the memory tools tests, in its order and under its names.
 
 
+@pytest.mark.seed("004 §10.1")
 def test_store_basic_memory(memory: Conversation) -> None:
     stored = memory.call("store_memory", content="User prefers TypeScript", memory_type="preference")
     assert UUID7.fullmatch(stored["id"])
@@ -106,6 +107,7 @@ def test_store_basic_memory(memory: Conversation) -> None:
     assert found["id"] == stored["id"], "no word is the same: it was found by its embedding"
 
 
+@pytest.mark.seed("004 §10.1")
 def test_store_memory_with_entity_association(memory: Conversation) -> None:
     stored = memory.call(
         "store_memory", content="Alice manages the frontend team", entity_names=["Alice", "Frontend Team"]
@@ -117,6 +119,7 @@ def test_store_memory_with_entity_association(memory: Conversation) -> None:
         assert [about["id"] for about in node["memories"]] == [stored["id"]]
 
 
+@pytest.mark.seed("004 §10.1")
 def test_exact_duplicate_detection(memory: Conversation) -> None:
     first = memory.call("store_memory", content="User prefers dark mode")
     second = memory.call("store_memory", content="User prefers dark mode")
@@ -124,6 +127,7 @@ def test_exact_duplicate_detection(memory: Conversation) -> None:
     assert memory.call("get_memory_stats")["total_memories"] == 1
 
 
+@pytest.mark.seed("004 §10.1")
 def test_near_duplicate_detection(memory: Conversation) -> None:
     first = memory.call(
         "store_memory",
@@ -151,6 +155,7 @@ def test_near_duplicate_detection(memory: Conversation) -> None:
     assert "The user likes dark mode" in said
 
 
+@pytest.mark.seed("004 §10.1")
 def test_update_memory(memory: Conversation) -> None:
     id = store(memory, "The office is in Berlin", tags=["office"])
     updated = memory.call("update_memory", memory_id=id, content="The workshop is in Lisbon")
@@ -162,6 +167,7 @@ def test_update_memory(memory: Conversation) -> None:
     assert recalled(memory, "a city in Portugal", min_confidence=0)[0] == "The workshop is in Lisbon"
 
 
+@pytest.mark.seed("004 §10.1")
 def test_delete_memory_cascades(memory: Conversation) -> None:
     id = store(memory, "Alice manages the frontend team", entity_names=["Alice", "Frontend Team"])
     deleted = memory.call("delete_memories", memory_ids=[id])
@@ -172,6 +178,7 @@ def test_delete_memory_cascades(memory: Conversation) -> None:
         assert node["memory_count"] == 0
 
 
+@pytest.mark.seed("004 §10.2")
 def test_keyword_search(memory: Conversation) -> None:
     store(memory, "Machine learning models need clean data")
     store(memory, "Web development moves fast")
@@ -179,6 +186,7 @@ def test_keyword_search(memory: Conversation) -> None:
     assert found == ["Machine learning models need clean data"]
 
 
+@pytest.mark.seed("004 §10.2")
 def test_semantic_search(memory: Conversation) -> None:
     store(memory, "canine behavior training tips")
     store(memory, "quarterly revenue of the company")
@@ -186,6 +194,7 @@ def test_semantic_search(memory: Conversation) -> None:
     assert found == ["canine behavior training tips"]
 
 
+@pytest.mark.seed("004 §10.2")
 def test_hybrid_search_combines_results(memory: Conversation) -> None:
     for content in (
         "canine behavior training tips", "dogs", "The invoice number is 4711", "Alice plays the violin",
@@ -201,6 +210,7 @@ def test_hybrid_search_combines_results(memory: Conversation) -> None:
     assert found["search_mode"] == "hybrid"
 
 
+@pytest.mark.seed("004 §10.2")
 def test_filter_by_memory_type(memory: Conversation) -> None:
     for type in ("observation", "decision", "pattern"):
         store(memory, f"The {type} about the database", memory_type=type)
@@ -208,6 +218,7 @@ def test_filter_by_memory_type(memory: Conversation) -> None:
     assert len(recalled(memory, "database", memory_types=["decision", "pattern"])) == 2
 
 
+@pytest.mark.seed("004 §10.2")
 def test_filter_by_tags(memory: Conversation) -> None:
     store(memory, "Strict mode is on", tags=["typescript", "frontend", "config"])
     store(memory, "Strict types are off", tags=["typescript"])
@@ -215,6 +226,7 @@ def test_filter_by_tags(memory: Conversation) -> None:
     assert recalled(memory, "strict", tags=["typescript", "frontend"]) == ["Strict mode is on"]
 
 
+@pytest.mark.seed("004 §10.2")
 def test_filter_by_confidence(memory: Conversation) -> None:
     for confidence in (0.3, 0.5, 0.9):
         store(memory, f"The build takes {confidence * 100:.0f} minutes", confidence=confidence)
@@ -229,6 +241,7 @@ def test_weak_memories_are_left_out_unless_asked_for(memory: Conversation) -> No
     assert recalled(memory, "rain", min_confidence=0) == ["It may rain on Sunday"]
 
 
+@pytest.mark.seed("004 §10.2")
 def test_pagination(memory: Conversation) -> None:
     for number in range(50):
         store(memory, f"Ticket {number} was closed")
@@ -239,6 +252,7 @@ def test_pagination(memory: Conversation) -> None:
     assert page["total_found"] == 50
 
 
+@pytest.mark.seed("004 §10.4")
 def test_create_entity(memory: Conversation) -> None:
     alice = {"name": "Alice", "entity_type": "person", "description": "Software engineer"}
     [made] = memory.call("create_entities", entities=[alice])["entities"]
@@ -247,6 +261,7 @@ def test_create_entity(memory: Conversation) -> None:
     assert [one["name"] for one in found] == ["Alice"]
 
 
+@pytest.mark.seed("004 §10.4")
 def test_create_relation(memory: Conversation) -> None:
     people = [{"name": name, "entity_type": "person"} for name in ("Alice", "Bob")]
     memory.call("create_entities", entities=people)
@@ -258,6 +273,7 @@ def test_create_relation(memory: Conversation) -> None:
     assert wanted.items() <= edge.items()
 
 
+@pytest.mark.seed("004 §10.4")
 def test_duplicate_relation_prevention(memory: Conversation) -> None:
     wanted = {"source": "Alice", "target": "Bob", "relation_type": "manages", "strength": 0.4}
     memory.call("create_relations", relations=[wanted])
@@ -279,6 +295,7 @@ def chain(memory: Conversation) -> Conversation:
     return memory
 
 
+@pytest.mark.seed("004 §10.4")
 def test_get_entity_graph_depth_1(chain: Conversation) -> None:
     assert names_around(chain, "A", depth=1) == names_around(chain, "A") == {"A", "B", "C"}
 
@@ -292,6 +309,7 @@ def test_get_entity_graph_depth_2(chain: Conversation) -> None:
     assert names_around(chain, "D", depth=1) == {"D", "B"}, "relations are followed both ways"
 
 
+@pytest.mark.seed("004 §7.2.8")
 def test_get_entity_graph_follows_only_strong_relations(chain: Conversation) -> None:
     assert names_around(chain, "A", depth=2, min_strength=0.5) == {"A", "B", "D"}
 
@@ -304,6 +322,7 @@ def test_get_entity_graph_with_and_without_memories(chain: Conversation) -> None
     assert all("memories" not in node for node in without["nodes"])
 
 
+@pytest.mark.seed("004 §10.4")
 def test_entity_deletion_cascade(chain: Conversation) -> None:
     store(chain, "B is slow on Mondays", entity_names=["B"])
     deleted = chain.call("delete_entities", entity_names=["B"])
@@ -314,12 +333,14 @@ def test_entity_deletion_cascade(chain: Conversation) -> None:
         graph_of(chain, "B")
 
 
+@pytest.mark.seed("004 §7.2.6")
 def test_entity_deletion_takes_memories_along_when_asked(chain: Conversation) -> None:
     store(chain, "B is slow on Mondays", entity_names=["B"])
     chain.call("delete_entities", entity_names=["B"], cascade_memories=True)
     assert recalled(chain, "slow on Mondays") == []
 
 
+@pytest.mark.seed("004 §10.4")
 def test_auto_create_entities_from_store_memory(memory: Conversation) -> None:
     store(memory, "NewPerson arrived today", entity_names=["NewPerson"])
     [node] = graph_of(memory, "NewPerson")["nodes"]
@@ -329,12 +350,14 @@ def test_auto_create_entities_from_store_memory(memory: Conversation) -> None:
     assert (node["entity_type"], node["memory_count"]) == ("person", 1)
 
 
+@pytest.mark.seed("004 §7.2.7")
 def test_delete_relations(chain: Conversation) -> None:
     gone = {"source": "A", "target": "B", "relation_type": "uses"}
     chain.call("delete_relations", relations=[gone])
     assert names_around(chain, "A", depth=2) == {"A", "C"}
 
 
+@pytest.mark.seed("004 §10.5")
 def test_cluster_detection(memory: Conversation) -> None:
     for content in (*WORDINGS, "Vue has a composition API"):
         store(memory, content)
@@ -362,6 +385,7 @@ def test_consolidation_keeps_different_facts_apart_and_says_why(memory: Conversa
     assert memory.call("get_memory_stats")["total_memories"] == 2
 
 
+@pytest.mark.seed("004 §7.2.9")
 def test_dry_run(memory: Conversation) -> None:
     observe(memory, **{f"Page {number}": text for number, text in enumerate(HOOKS)})
     report = memory.call("consolidate_memories", similarity_threshold=0.85, dry_run=True, full=True)
@@ -370,6 +394,7 @@ def test_dry_run(memory: Conversation) -> None:
     assert memory.call("get_memory_stats")["total_memories"] == 5
 
 
+@pytest.mark.seed("004 §10.5")
 def test_version_trail(memory: Conversation) -> None:
     observe(memory, X=HOOKS[0], Y=HOOKS[1])
     report = memory.call("consolidate_memories", full=True)
@@ -379,6 +404,7 @@ def test_version_trail(memory: Conversation) -> None:
     assert (absorbed["content"], "absorbed") in {(one["content"], one["reason"]) for one in history}
 
 
+@pytest.mark.seed("004 §10.5")
 def test_entity_reassignment(memory: Conversation) -> None:
     observe(memory, X=HOOKS[0], Y=HOOKS[1])
     memory.call("consolidate_memories", full=True)
@@ -397,6 +423,7 @@ def test_a_consolidation_can_be_undone(memory: Conversation) -> None:
 # Every parameter, and the shape of every answer.
 
 
+@pytest.mark.seed("004 §7.2.1")
 def test_store_memory_keeps_every_parameter(memory: Conversation) -> None:
     given = {
         "content": "Deploys happen on Fridays", "memory_type": "procedure", "tags": ["ops", "release"],
@@ -433,6 +460,7 @@ def test_what_is_close_but_differs_is_kept_beside_and_reported(memory: Conversat
     assert memory.call("get_memory_stats")["total_memories"] == 2
 
 
+@pytest.mark.seed("004 §7.2.2")
 def test_recall_memories_sorts_by_score_and_says_how_it_searched(memory: Conversation) -> None:
     for content in ("Postgres stores the orders", "Redis stores the sessions", "Alice likes tea"):
         store(memory, content)
@@ -470,6 +498,7 @@ def test_filters_act_before_the_limit(memory: Conversation) -> None:
     assert found == ["A decision about the garden of the neighbours"]
 
 
+@pytest.mark.seed("004 §7.2.5")
 def test_delete_memories_by_conditions(memory: Conversation) -> None:
     weak = store(memory, "It may rain on Sunday", confidence=0.2)
     error = store(memory, "The deploy failed", memory_type="error")
@@ -491,6 +520,7 @@ def test_delete_memories_must_meet_all_conditions_and_can_be_undone(memory: Conv
     assert memory.call("get_memory_stats")["total_memories"] == 2
 
 
+@pytest.mark.seed("004 §7.2.10")
 def test_get_memory_stats(memory: Conversation) -> None:
     empty = memory.call("get_memory_stats")
     assert (empty["oldest_memory"], empty["newest_memory"], empty["memories_by_type"]) == (None, None, {})
@@ -509,6 +539,7 @@ def test_get_memory_stats(memory: Conversation) -> None:
     assert datetime.fromisoformat(stats["oldest_memory"]) < datetime.fromisoformat(stats["newest_memory"])
 
 
+@pytest.mark.seed("004 §2.5")
 def test_history_is_listed_and_versions_restored(memory: Conversation) -> None:
     id = store(memory, "The office is in Berlin")
     memory.call("update_memory", memory_id=id, content="The office is in Lisbon", expected_version=1)

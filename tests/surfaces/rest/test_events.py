@@ -23,6 +23,7 @@ CREATED = "memory_created"
 """Memories that are close to each other are also told to be associated."""
 
 
+@pytest.mark.seed("004 §10.6")
 def test_a_memory_that_is_created_is_told_with_its_data(client: httpx.Client) -> None:
     with listening(client) as listener:
         made = create(client, "told at once", memory_type="fact")
@@ -31,6 +32,7 @@ def test_a_memory_that_is_created_is_told_with_its_data(client: httpx.Client) ->
     assert (told.data["id"], told.data["content"], told.data["type"]) == (made["id"], "told at once", "fact")
 
 
+@pytest.mark.seed("004 §8.5")
 def test_each_kind_of_change_is_told_with_its_payload(client: httpx.Client) -> None:
     with listening(client) as listener:
         made = create(client, "x is y")

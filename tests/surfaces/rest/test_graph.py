@@ -58,6 +58,7 @@ def test_the_same_name_and_type_again_fills_the_entity_in(client: httpx.Client) 
     assert entity(client, "Alice", "boat")["id"] != first["id"]
 
 
+@pytest.mark.seed("004 §8.2")
 def test_entities_are_listed_in_parts_by_type(client: httpx.Client) -> None:
     for name in "abc":
         entity(client, name, "letter", observations=[f"{name} is a letter"])
@@ -69,6 +70,7 @@ def test_entities_are_listed_in_parts_by_type(client: httpx.Client) -> None:
     assert ([one["name"] for one in rest["items"]], rest["next"]) == (["c"], None)
 
 
+@pytest.mark.seed("004 §8.2")
 def test_an_entity_comes_with_its_relations(client: httpx.Client) -> None:
     alice, bob = entity(client, "Alice"), entity(client, "Bob")
     relate(client, "Alice", "Bob", "collaborates_with", strength=0.8)
@@ -124,6 +126,7 @@ def test_a_deleted_entity_takes_its_relations_and_leaves_memories(client: httpx.
 
 
 @pytest.mark.parametrize(("depth", "names"), [(1, {"A", "B", "C"}), (2, {"A", "B", "C", "D"})])
+@pytest.mark.seed("004 §8.2")
 def test_the_graph_reaches_as_far_as_asked(client: httpx.Client, depth: int, names: set[str]) -> None:
     for source, target in (("A", "B"), ("A", "C"), ("B", "D")):
         relate(client, source, target)
@@ -179,6 +182,7 @@ def test_duplicates_and_the_report_show_what_wants_attention(client: httpx.Clien
     assert (report["entity_count"], report["observation_count"]) == (1, 2)
 
 
+@pytest.mark.seed("004 §8.3")
 def test_a_relation_makes_its_ends_and_is_made_once(client: httpx.Client) -> None:
     first = client.post("/api/relations", json={"source": "Alice", "target": "Bob", "relation_type": "knows"})
     assert first.status_code == 201
@@ -203,6 +207,7 @@ def test_an_ended_relation_stays_readable(client: httpx.Client) -> None:
     assert past["id"] == made["id"]
 
 
+@pytest.mark.seed("004 §8.3")
 def test_relations_are_listed_by_entity_and_type_and_deleted(client: httpx.Client) -> None:
     relate(client, "A", "B", "likes")
     relate(client, "A", "C", "owns")

@@ -15,6 +15,7 @@ def create(client: httpx.Client, content: str, **more: Any) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.seed("004 §8.1")
 def test_post_creates_a_memory_and_says_where_it_is(client: httpx.Client) -> None:
     answer = client.post(
         "/api/memories",
@@ -47,6 +48,7 @@ def test_the_same_content_again_is_the_same_memory(client: httpx.Client) -> None
     assert again.json()["tags"] == ["ci"]
 
 
+@pytest.mark.seed("004 §10.6")
 def test_search_finds_memories_best_first(client: httpx.Client) -> None:
     create(client, "a test of the deployment pipeline")
     create(client, "the cat sleeps in the sun")
@@ -104,6 +106,7 @@ def test_reading_makes_a_memory_stronger_but_tells_what_was(client: httpx.Client
     assert (round(second["confidence"], 6), second["access_count"]) == (0.6, 1)
 
 
+@pytest.mark.seed("004 §8.1")
 def test_put_changes_what_is_given_and_leaves_the_rest(client: httpx.Client) -> None:
     made = create(client, "x is y", tags=["keep"], source="chat")
     answer = client.put(f"/api/memories/{made['id']}", json={"content": "x is z"})
@@ -134,6 +137,7 @@ def test_to_say_what_another_memory_says_is_a_conflict(client: httpx.Client) -> 
     assert answer.status_code == 409
 
 
+@pytest.mark.seed("004 §8.1")
 def test_a_deleted_memory_is_gone_and_comes_back_when_restored(client: httpx.Client) -> None:
     made = create(client, "soon gone")
     path = f"/api/memories/{made['id']}"

@@ -14,6 +14,7 @@ from tests.surfaces.rest.serving import Running, running
 from tests.surfaces.rest.test_memories import create
 
 
+@pytest.mark.seed("004 §8.4")
 def test_the_overview_has_counts_and_averages(client: httpx.Client) -> None:
     create(client, "chose React over Vue", memory_type="decision", confidence=0.8, entity_names=["React"])
     create(client, "the deploy failed for want of a variable", memory_type="error", confidence=0.4)
@@ -26,6 +27,7 @@ def test_the_overview_has_counts_and_averages(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("period", ["day", "week", "month"])
+@pytest.mark.seed("004 §8.4")
 def test_growth_counts_the_memories_of_each_period(client: httpx.Client, period: str) -> None:
     create(client, "one")
     create(client, "another thing entirely")
@@ -34,6 +36,7 @@ def test_growth_counts_the_memories_of_each_period(client: httpx.Client, period:
     assert found["items"][-1]["total"] == 2
 
 
+@pytest.mark.seed("004 §8.4")
 def test_types_tags_and_confidence_are_counted(client: httpx.Client) -> None:
     create(client, "one fact about cats", memory_type="fact", tags=["cats"])
     create(client, "a dog barks", memory_type="fact", tags=["dogs", "cats"], confidence=0.25)
