@@ -7,7 +7,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup page run test check fix docs bench faults conformance clients first-hour eval clean
+.PHONY: help setup page run test check fix docs screenshots bench faults conformance clients first-hour eval clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -36,6 +36,7 @@ run: setup ## Show that it works, then serve on http://127.0.0.1:3333 until Ctrl
 
 test: setup ## Every test, on both databases and with real clients
 	$(BIN)/python tools/npm_tools.py
+	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: setup ## Format, lint, types, layers, documents and unit tests, in under a minute
@@ -66,6 +67,10 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
 	$(BIN)/python -m bench.words
 	$(BIN)/python -m bench.http
+
+screenshots: setup ## The pictures of the page in docs/
+	$(BIN)/python tools/npm_tools.py
+	$(BIN)/python tools/screenshots.py
 
 faults: setup ## Processes that die and databases that restart, again and again
 	for round in 1 2 3 4 5; do $(BIN)/python -m pytest -q tests/faults || exit 1; done

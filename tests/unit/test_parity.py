@@ -67,6 +67,7 @@ ONLY_ELSEWHERE = {
     "graph.open_nodes": "REST reads entities one by one",
     "graph.read": "REST pages through entities and relations",
     "graph.search_nodes": "REST filters entities",
+    "graph_overviews.*": "the page draws it; nobody wants 500 entities as text",
     "graph.update": "entities are edited by programs and the page",
     "history.details": "the page shows what each change did",
     "history.events_of": "a REST resource; elsewhere a part of the history",

@@ -145,7 +145,9 @@ class Arrival:
                 self._memories[id] = living[hash].seq
                 self._same[id] = living[hash].id
             else:
-                self._memories[id] = self._add(tx, "memory", record, content_hash=hash)
+                # Other programs' files and older exports do not say where a memory came from.
+                known_origin = {"provenance": dict(tx.scope.provenance), **record}
+                self._memories[id] = self._add(tx, "memory", known_origin, content_hash=hash)
                 self.counts["memory"] += 1
                 if is_living:
                     own = self._renamed.get(id, id)

@@ -18,6 +18,7 @@ from mcp_memory.engine.digest import Digest
 from mcp_memory.engine.entity_search import EntitySearch
 from mcp_memory.engine.exactly_once import ExactlyOnce
 from mcp_memory.engine.graph import KnowledgeGraph
+from mcp_memory.engine.graph_overview import GraphOverviews
 from mcp_memory.engine.graph_walk import GraphWalk
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import Indexing
@@ -179,6 +180,10 @@ class Engine:
     @cached_property
     def analytics(self) -> Analytics:
         return Analytics(self._context)
+
+    @cached_property
+    def graph_overviews(self) -> GraphOverviews:
+        return GraphOverviews(self._context)
 
     @cached_property
     def walk(self) -> GraphWalk:

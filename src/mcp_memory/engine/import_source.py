@@ -14,6 +14,8 @@ from mcp_memory.errors import Invalid
 Source = str | Path | Iterable[bytes]
 """A file or folder by its path, or the lines of a file."""
 
+LONGEST_LINE = 2**24
+
 OURS = {"full": "a full export", "anthropic": "the JSONL of Anthropic's memory server"}
 FORMATS = (*OURS, *(importer.name for importer in FOREIGN))
 
@@ -78,4 +80,7 @@ def _expanded(source: str | Path) -> Path:
 
 def _each(opened: BinaryIO) -> Iterator[bytes]:
     with opened:
-        yield from opened
+        while line := opened.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                raise Invalid(f"a line has more than {LONGEST_LINE:,} bytes: this is no file of memories")
+            yield line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -12,7 +14,8 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from mcp_memory import __version__
-from mcp_memory.config import Config
+from mcp_memory.config import Config, is_postgres
+from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server import page, problems, rest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.guard import Guard, policy
@@ -74,6 +77,7 @@ def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nul
     app.state.engine = engine
     app.state.feed = feed
     app.state.api_token = config.api_token
+    app.state.command = command_line(config)
     app.state.requests = Requests()
     problems.install(app)
     app.router.routes.append(mcp.route)
@@ -99,3 +103,12 @@ def _app(lifespan: Any) -> App:
     for router in rest.routers():
         app.include_router(router, dependencies=[Depends(known_parameters)])
     return app
+
+
+def command_line(config: Config) -> list[str]:
+    """What starts the program for the same memory, without secrets: for the settings of other clients."""
+    found = shutil.which("mcp-memory")
+    program = [found] if found else [sys.executable, "-m", "mcp_memory"]
+    local = config.database_url and not is_postgres(config.database_url)
+    database = ["--database", config.database_url] if local else []
+    return [*program, *database, *(["--space", config.space] if config.space != DEFAULT_SPACE else [])]

@@ -37,7 +37,7 @@ OPEN_PATHS = frozenset({"/", "/health", "/docs", "/favicon.svg"})
 OPEN_FOLDER = "/assets/"
 """The files of the page; what is remembered is not in them."""
 
-STREAMED_PATHS = frozenset({"/api/import"})
+STREAMED_PATHS = frozenset({"/api/import", "/api/import/preview"})
 """Bodies that are written to disk while they arrive, and so may be longer than others."""
 
 MCP_PATH = "/mcp"

@@ -32,6 +32,11 @@ class GraphWalk:
         )
         return [relation_of(row) for row in found]
 
+    def best_connected(self, min_strength: float, limit: int) -> dict[int, int]:
+        """Entities with the most relations, most first, and how many each has."""
+        found = self._scope.run("best_connected", min_strength=min_strength, limit=limit)
+        return {row["seq"]: row["degree"] for row in found}
+
     def newest_memories(self, seqs: Sequence[int], per_entity: int) -> dict[int, list[Memory]]:
         """By entity, the memories about it that came last, the newest first."""
         found: dict[int, list[Memory]] = {}

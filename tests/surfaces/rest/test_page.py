@@ -95,3 +95,28 @@ def test_the_memory_tells_about_itself(client: httpx.Client) -> None:
     assert about["size_bytes"] > 0
     assert about["half_life_days"] == 30
     assert [(one["name"], one["change_count"]) for one in about["clients"]] == [("page", 1)]
+
+
+def test_the_graph_is_read_from_its_best_connected_entities(client: httpx.Client) -> None:
+    for target in ("a", "b", "c"):
+        client.post("/api/relations", json={"source": "hub", "target": target, "relation_type": "knows"})
+    client.post("/api/entities", json={"name": "alone", "entity_type": "thing"})
+    graph = client.get("/api/graph", params={"limit": 2}).json()
+    assert next((node["name"], node["degree"]) for node in graph["nodes"]) == ("hub", 3)
+    assert len(graph["edges"]) == 1
+    assert graph["total"] == 5
+    whole = client.get("/api/graph").json()
+    assert whole["nodes"][-1]["name"] == "alone"
+    assert len(whole["edges"]) == 3
+    assert client.get("/api/graph", params={"min_strength": 0.9}).json()["edges"] == []
+
+
+def test_an_upload_is_previewed_by_what_it_is_before_it_is_imported(client: httpx.Client) -> None:
+    note = b"# Tea\n\n- Ann prefers green tea\n"
+    preview = client.post("/api/import/preview", params={"name": "tea.md"}, content=note).json()
+    assert preview["format"] == "markdown"
+    assert preview["total"]["memory"] >= 1
+    assert client.get("/api/memories").json()["total"] == 0
+    done = client.post("/api/import", params={"name": "../../tea.md"}, content=note)
+    assert done.status_code == 200
+    assert client.get("/api/memories/search", params={"q": "green tea"}).json()["items"]

@@ -26,7 +26,7 @@ from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import running
 
 EXAMPLES = 8
-STREAMS = ("/api/events", "/api/export", "/api/import")
+STREAMS = ("/api/events", "/api/export", "/api/import", "/api/import/preview")
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

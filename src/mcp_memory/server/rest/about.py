@@ -6,6 +6,7 @@ from datetime import datetime
 
 from fastapi import APIRouter
 from pydantic import Field
+from starlette.requests import Request
 
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.shapes.shape import Shape
@@ -26,10 +27,13 @@ class About(Shape):
     size_bytes: int = Field(description="Of the whole database, on disk.")
     half_life_days: float = Field(description="Days until the confidence of an unused memory halves.")
     prune_threshold: float = Field(description="A memory below this effective confidence has faded.")
+    command: list[str] = Field(
+        description="Starts the program for this memory on the server's machine: for clients' settings."
+    )
     clients: list[ActiveClient] = Field(description="In this space, the most recent first.")
 
 
 @router.get("")
-def read_about(engine: Acting) -> About:
-    """Say how large the memory is, how it fades, and who changed it lately."""
-    return About.of(engine.overseeing.about())
+def read_about(request: Request, engine: Acting) -> About:
+    """Say how large the memory is, how it fades, how to connect to it, and who changed it lately."""
+    return About.of(engine.overseeing.about(), command=request.app.state.command)

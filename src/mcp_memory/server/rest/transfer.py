@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated, Literal
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, TemporaryDirectory
+from typing import IO, Annotated, Literal, Self
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
@@ -17,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mcp_memory.engine import Engine
-from mcp_memory.errors import Invalid, MemoryServerError
+from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.problems import STATUSES
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.shapes.shape import Shape
@@ -31,8 +33,6 @@ CHUNK = 64 * 1024
 KEPT_IN_MEMORY = 2**20
 """Bytes; what is longer waits on disk, so that a long upload keeps nobody from writing."""
 
-LONGEST_LINE = 2**24
-
 Format = Literal["anthropic", "full"]
 
 
@@ -45,6 +45,29 @@ class Import(Shape):
     skipped: int = Field(description="Lines that say nothing that could be kept.")
     problems: list[str] = Field(description="What was wrong with the first of them.")
     records: dict[str, int] = Field(description="From a full export: how many of each kind are new.")
+
+
+class ImportPreview(Shape):
+    """What an import would bring."""
+
+    format: str
+    title: str = Field(description="The format in words.")
+    total: dict[str, int] = Field(description="How many of each kind there are.")
+    known: dict[str, int] = Field(description="How many memories and entities are here already.")
+    examples: list[str] = Field(description="The first few memories.")
+    problems: list[str]
+
+
+ImportFormat = Annotated[str | None, Query(description="Detected unless given.", max_length=40)]
+FileName = Annotated[
+    str, Query(description="The file's name: its ending helps to see what it is.", max_length=200)
+]
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
 @router.get(
@@ -68,52 +91,76 @@ def export_space(
     )
 
 
+@router.post("/import/preview", openapi_extra=BODY)
+async def preview_import(
+    request: Request, engine: Acting, format: ImportFormat = None, name: FileName = ""
+) -> ImportPreview:
+    """Say what a file is and what importing it would bring. Changes nothing."""
+    upload = await _received(request, name)
+
+    def work() -> ImportPreview:
+        with upload:
+            return ImportPreview.of(engine.transfer.preview(upload.path, format))
+
+    return await anyio.to_thread.run_sync(work)
+
+
 @router.post(
     "/import",
     response_model=Import,
     responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}}},
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {NDJSON: {"schema": {"type": "string"}}},
-        }
-    },
+    openapi_extra=BODY,
 )
 async def import_space(
-    request: Request,
-    engine: Acting,
-    format: Annotated[Format | None, Query(description="What the first line shows, unless given.")] = None,
+    request: Request, engine: Acting, format: ImportFormat = None, name: FileName = ""
 ) -> Response:
-    """Add the lines of an export, or of Anthropic's memory file, to what is known.
+    """Add what a file holds to what is known: an export of ours, or another program's memories.
 
     Who accepts `application/x-ndjson` is told how far it is: lines of `{"done": bytes, "total": bytes}`,
     then one of `{"imported": …}` or `{"problem": …}`.
     """
-    received = await _received(request)
-    size = received.tell()
-    received.seek(0)
+    upload = await _received(request, name)
     if NDJSON in request.headers.get("accept", ""):
-        return StreamingResponse(_progress(engine, received, size, format), media_type=NDJSON)
+        return StreamingResponse(_progress(engine, upload, format), media_type=NDJSON)
 
     def work() -> Import:
-        with received:
-            return Import.of(engine.transfer.import_from(_lines(received), format))
+        with upload:
+            return Import.of(engine.transfer.import_from(upload.path, format))
 
     return JSONResponse((await anyio.to_thread.run_sync(work)).model_dump())
 
 
-async def _received(request: Request) -> IO[bytes]:
-    file: IO[bytes] = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115
-    async for chunk in request.stream():
-        await anyio.to_thread.run_sync(file.write, chunk)
-    return file
+class Upload:
+    """A file that a request brought, in a folder of its own, until it is closed."""
+
+    def __init__(self, name: str) -> None:
+        self._folder = TemporaryDirectory(prefix="mcp-memory-import-")
+        # Only the ending of the name is taken: it says what the file is, the rest is the caller's.
+        ending = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:12]
+        self.path = Path(self._folder.name) / f"import{ending}"
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
 
 
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    while line := file.readline(LONGEST_LINE):
-        if len(line) == LONGEST_LINE:
-            raise Invalid(f"a line has more than {LONGEST_LINE:,} bytes: this is no file of memories")
-        yield line
+async def _received(request: Request, name: str) -> Upload:
+    """The body on disk, so that a long upload keeps nobody from writing."""
+    upload = await anyio.to_thread.run_sync(Upload, name)
+    try:
+        with upload.path.open("wb") as file:
+            async for chunk in request.stream():
+                await anyio.to_thread.run_sync(file.write, chunk)
+    except BaseException:
+        upload.__exit__()
+        raise
+    return upload
 
 
 def _spooled(lines: Iterable[str]) -> IO[bytes]:
@@ -134,10 +181,10 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
             yield piece
 
 
-def _progress(engine: Engine, file: IO[bytes], size: int, format: Format | None) -> Iterator[bytes]:
+def _progress(engine: Engine, upload: Upload, format: str | None) -> Iterator[bytes]:
     told: queue.Queue[dict[str, object] | None] = queue.Queue()
     worker = threading.Thread(
-        target=_import_telling, args=(engine, file, size, format, told.put), name="import", daemon=True
+        target=_import_telling, args=(engine, upload, format, told.put), name="import", daemon=True
     )
     worker.start()
     while (line := told.get()) is not None:
@@ -147,15 +194,15 @@ def _progress(engine: Engine, file: IO[bytes], size: int, format: Format | None)
 
 def _import_telling(
     engine: Engine,
-    file: IO[bytes],
-    size: int,
-    format: Format | None,
+    upload: Upload,
+    format: str | None,
     tell: Callable[[dict[str, object] | None], None],
 ) -> None:
     try:
-        with file:
+        with upload:
+            size = upload.size
             done = engine.transfer.import_from(
-                _lines(file), format, progress=lambda count: tell({"done": count, "total": size})
+                upload.path, format, progress=lambda count: tell({"done": count, "total": size})
             )
         tell({"imported": Import.of(done).model_dump()})
     except MemoryServerError as error:

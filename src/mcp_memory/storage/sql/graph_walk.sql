@@ -23,3 +23,17 @@ SELECT {columns}, x.entity_seq
   JOIN memory o ON o.seq = x.memory_seq
  WHERE x.place <= :per_entity
  ORDER BY x.entity_seq, x.place
+
+-- best_connected --
+-- By how many active relations touch an entity; those that none touches come last, the oldest first.
+SELECT e.seq, COALESCE(d.degree, 0) AS degree
+  FROM entity e
+  LEFT JOIN (SELECT x.seq, count(*) AS degree
+               FROM (SELECT source_seq AS seq FROM relation
+                      WHERE space_id = :space_id AND ended_at IS NULL AND strength >= :min_strength
+                     UNION ALL
+                     SELECT target_seq FROM relation
+                      WHERE space_id = :space_id AND ended_at IS NULL AND strength >= :min_strength) x
+              GROUP BY x.seq) d ON d.seq = e.seq
+ WHERE e.space_id = :space_id
+ ORDER BY COALESCE(d.degree, 0) DESC, e.seq LIMIT :limit
