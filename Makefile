@@ -67,6 +67,9 @@ bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
 	$(BIN)/python -m bench.words
 	$(BIN)/python -m bench.http
+	$(BIN)/python -m bench.warm --markdown docs/benchmarks/warm.md
+	$(BIN)/python -m bench.first_turn --markdown docs/benchmarks/first-turn.md
+	$(BIN)/python -m bench.page
 
 screenshots: setup ## The pictures of the page in docs/
 	$(BIN)/python tools/npm_tools.py

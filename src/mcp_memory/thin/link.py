@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp_memory.thin.place import Place
     from mcp_memory.thin.settings import Settings
 
-GREETING = 10.0
+GREETING = 5.0
 """Seconds that a server has to answer the first line of a connection."""
 
 LONGEST_START = 60.0
@@ -78,6 +78,8 @@ class Finder:
         self._settings = settings
         self._session = session
         self._private: PrivateLink | None = None
+        self._silent = 0
+        """How often a server was there and said nothing."""
 
     def find(self) -> Link | None:
         """A session with the server that runs. Raises `Refused` when it does not want these settings."""
@@ -89,8 +91,9 @@ class Finder:
             more = {"session": self._session, "http": self._http()}
             connected.sendall(wire.encoded(hello(self._settings, __version__, "session", **more)))
             said = wire.decoded(read_line(connected))
-        except OSError:
+        except OSError as error:
             connected.close()
+            self._silent += isinstance(error, TimeoutError)
             return None
         if "error" in said:
             connected.close()
@@ -120,7 +123,10 @@ class Finder:
         started: Popen[bytes] | None = None
         while time.monotonic() < deadline:
             if link := self.find():
+                self._silent = 0
                 return link
+            if self._silent > 1:
+                raise Stillborn("the server that is there does not answer")
             try:
                 started = started or self._start()
             except OSError as error:

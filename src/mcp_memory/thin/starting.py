@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mcp_memory.thin.settings import Settings
 
 COMMAND = "shared-server"
+LONGEST_LOG = 1_000_000
+"""Bytes."""
 
 
 def start_server(place: Place, settings: Settings) -> Popen[bytes] | None:
@@ -62,7 +64,7 @@ def _started(place: Place, settings: Settings, turn: int) -> Popen[bytes]:
         options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     for program in programs():
         try:
-            with open(os.open(place.file("log"), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "wb") as log:
+            with open(_log(place.file("log")), "wb") as log:
                 return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
                     [*program, *_flags(settings), COMMAND, "--turn", str(turn)],
                     stdin=subprocess.DEVNULL,
@@ -76,6 +78,14 @@ def _started(place: Place, settings: Settings, turn: int) -> Popen[bytes]:
         except OSError as error:
             failure = error
     raise failure or OSError("no program to start")
+
+
+def _log(file: str) -> int:
+    """Goes on with what is there, unless that has become long."""
+    opened = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    if os.fstat(opened).st_size > LONGEST_LOG:
+        os.ftruncate(opened, 0)
+    return opened
 
 
 def programs() -> list[list[str]]:

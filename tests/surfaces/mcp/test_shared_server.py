@@ -384,6 +384,20 @@ def test_a_server_that_cannot_start_is_replaced_by_one_of_the_clients_own(person
     assert assistant.sees("tea")
 
 
+def test_a_server_that_hangs_is_done_without(person: Person) -> None:
+    first = person.assistant()
+    first.greet()
+    first.create("tea")
+    hung = psutil.Process(person.server)
+    hung.suspend()
+    try:
+        second = person.assistant()
+        second.greet()
+        assert second.sees("tea")
+    finally:
+        hung.resume()
+
+
 def test_without_unix_sockets_a_port_and_a_secret_do(person: Person) -> None:
     assistant = person.assistant(MCP_MEMORY_SHARED="loopback")
     assistant.greet()
