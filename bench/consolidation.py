@@ -134,7 +134,7 @@ def run(path: Path, count: int) -> None:
         told: dict[str, Any] = {}
         started = time.perf_counter()
 
-        def progress(doing: str, done: int, total: int) -> None:
+        def progress(doing: str, done: int, total: int | None) -> None:
             told[doing] = (done, total, round(time.perf_counter() - started, 1))
 
         found = measured(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from mcp_memory.errors import Invalid
 
@@ -72,6 +72,17 @@ PINNED_TYPE = "identity"
 """Memories of this type are pinned: they do not fade."""
 
 ASSOCIATION_TYPES = ("related_to", "updates", "contradicts", "caused_by", "result_of", "part_of")
+
+
+class Progress(Protocol):
+    """Reports how far a long operation is: what it does, how much is done, and of how much, if known."""
+
+    def __call__(self, doing: str, done: int, total: int | None, /) -> None: ...
+
+
+def unreported(doing: str, done: int, total: int | None) -> None:
+    """The progress that nobody asked for."""
+
 
 Origin = Literal["memory", "observation"]
 TextMode = Literal["keyword", "semantic", "hybrid"]

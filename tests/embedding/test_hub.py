@@ -14,6 +14,7 @@ import pytest
 from mcp_memory.embedding import Embedder, ModelCard, NoModel, open_embedder
 from mcp_memory.embedding.hub import pull
 from mcp_memory.errors import Invalid, NotFound, Unavailable
+from mcp_memory.model import unreported
 from tests.embedding import tiny_model
 from tests.embedding.loopback import Request, Response, free_address, serving
 
@@ -61,8 +62,7 @@ class Hub:
         return Response(206, content[int(asked[1]) :], break_after=until)
 
 
-def ignore(file: str, arrived: int, total: int) -> None:
-    pass
+ignore = unreported
 
 
 def opened(models_dir: Path, name: str = NAME, dimensions: int = 0) -> Embedder:

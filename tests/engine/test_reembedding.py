@@ -12,7 +12,7 @@ from mcp_memory.embedding import NoModel, Purpose
 from mcp_memory.engine import Engine
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, unreported
 from mcp_memory.storage.postgres import vectors as postgres_vectors
 from mcp_memory.storage.sqlite import sketches
 from tests.conftest import EngineMaker
@@ -55,10 +55,10 @@ def stocked(engine: Engine) -> Engine:
     return engine
 
 
-def ignore(made: int, total: int) -> None: ...
+ignore = unreported
 
 
-def stop_after_the_first_batch(made: int, total: int) -> None:
+def stop_after_the_first_batch(doing: str, made: int, total: int | None) -> None:
     raise Interrupted
 
 
@@ -151,8 +151,8 @@ def test_the_model_that_serves_only_gets_what_it_lacks(engine: Engine) -> None:
 
 
 def test_progress_is_told(stocked: Engine, make_engine: EngineMaker, newer: HashEmbedder) -> None:
-    told: list[tuple[int, int]] = []
-    make_engine(model=newer).reembedding.run(lambda made, total: told.append((made, total)))
+    told: list[tuple[int, int | None]] = []
+    make_engine(model=newer).reembedding.run(lambda doing, made, total: told.append((made, total)))
     assert told[-1] == (82, 82)
     assert [total for _, total in told] == [82] * len(told)
 
@@ -166,8 +166,8 @@ def test_many_vectors_serve_with_their_index_at_once(
         few.setattr(sketches, "LEAST_BATCH", 10)
         steps: list[str] = []
         engine = make_engine(model=newer)
-        engine.reembedding.run(ignore, steps.append)
-        assert steps
+        engine.reembedding.run(lambda doing, done, total: steps.append(doing))
+        assert set(steps) > {"embedding"}
         assert engine.scheduled_maintenance.tend_index(lambda: True) == [], "nothing is left to do"
     engine.scheduled_maintenance.tend_index(
         lambda: True

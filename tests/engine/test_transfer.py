@@ -185,7 +185,7 @@ class TestImportOfAnthropicsFile:
     def test_progress_is_told_in_bytes(self, engine: Engine) -> None:
         told: list[int] = []
         given = lines(ANA, ACME)
-        engine.transfer.import_anthropic(given, progress=told.append)
+        engine.transfer.import_anthropic(given, progress=lambda doing, done, total: told.append(done))
         assert told == [sum(map(len, given))]
 
 

@@ -140,7 +140,7 @@ class Patience:
     def __init__(self, steps: int) -> None:
         self.steps = steps
 
-    def __call__(self, what: str, done: int, total: int) -> None:
+    def __call__(self, what: str, done: int, total: int | None) -> None:
         self.steps -= 1
         if self.steps < 0:
             raise KeyboardInterrupt

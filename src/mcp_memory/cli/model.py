@@ -31,7 +31,7 @@ def model() -> None:
 @click.pass_obj
 def install(session: Session) -> None:
     """Install the default model into the platform's cache folder (91 MB once, no network after)."""
-    install_local(wiring.models_dir(session.config), note)
+    install_local(wiring.models_dir(session.config), lambda doing, done, total: note(doing))
 
 
 @model.command("pull")

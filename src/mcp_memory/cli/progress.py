@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, and nothing where nobody looks."""
+"""Progress bars, on a terminal only."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Bar:
         if self._shown is not None:
             self._shown.stop()
 
-    def file(self, name: str, done: int, total: int) -> None:
-        """One of several things that go on, each with a line of its own."""
+    def file(self, name: str, done: int, total: int | None) -> None:
+        """Report one of several operations, each on its own line. A `Progress`."""
         if self._shown is None:
             return
         if name not in self._tasks:

@@ -14,9 +14,9 @@ from mcp_memory.cli.session import Session
 @json_option
 @click.pass_obj
 def reembed(session: Session, dry_run: bool, as_json: bool) -> None:
-    """Make the vectors of all spaces with the configured model, and let them serve when all are made.
+    """Embed all spaces with the configured model, and switch to its vectors when all are made.
 
-    The old ones serve meanwhile. It may be stopped at any time: the same command goes on from there.
+    The old vectors serve meanwhile. It can be stopped at any time: the same command resumes.
     """
     reembedding = session.engine.reembedding
     if dry_run:
@@ -28,9 +28,7 @@ def reembed(session: Session, dry_run: bool, as_json: bool) -> None:
         say(f"{counted(plan.remaining, 'vector')} to be made by {plan.model}{by}.")
         return
     with Bar("things") as bar:
-        done = reembedding.run(
-            lambda made, total: bar.file("embedding", made, total), lambda step: bar.file(step, 1, 1)
-        )
+        done = reembedding.run(bar.file)
     if as_json:
         print_json(done)
     else:

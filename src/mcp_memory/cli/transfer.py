@@ -52,7 +52,7 @@ def import_(
     size = source.stat().st_size if isinstance(source, Path) and source.is_file() else 0
     with Bar("bytes") as bar:
         done = session.engine.transfer.import_from(
-            source, format, progress=lambda bytes_done: bar.file("importing", bytes_done, size)
+            source, format, progress=lambda doing, done, _: bar.file(doing, done, size)
         )
     print_json(done) if as_json else _show_import(done)
     ctx.exit(1 if done.is_empty else 0)

@@ -17,9 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from mcp_memory.embedding.digest import sha256_of
 from mcp_memory.errors import Invalid, NotFound, Unavailable
-
-Progress = Callable[[str, int, int], None]
-"""Told the file's name, the bytes that have arrived, and the bytes there will be."""
+from mcp_memory.model import Progress
 
 _TIMEOUT = 30.0  # seconds without a byte
 _CHUNK = 1 << 20

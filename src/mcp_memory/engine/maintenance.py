@@ -1,6 +1,5 @@
 """Keeps the memory in order by itself: prunes what has faded, merges what says the same, lets the past go."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -28,12 +27,9 @@ from mcp_memory.engine.learning import Learning
 from mcp_memory.engine.memory_changes import archive_memory, remove_memory
 from mcp_memory.errors import Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
-from mcp_memory.model import EmbeddingModel, Memory
+from mcp_memory.model import EmbeddingModel, Memory, Progress, unreported
 from mcp_memory.storage import Transaction
 from mcp_memory.text.sameness import Calibration
-
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
 
 Job = Literal["consolidate", "prune", "age journal"]
 JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
@@ -122,7 +118,7 @@ class Maintenance(Topic):
         dry_run: bool = False,
         full: bool = False,
         observations: bool = True,
-        progress: Progress | None = None,
+        progress: Progress = unreported,
     ) -> Consolidated:
         """Merge memories that say the same: those new or changed since the last run, with all the others.
 
@@ -130,7 +126,7 @@ class Maintenance(Topic):
         does a threshold below that of the last run. Without `observations` those of the knowledge graph are
         left alone. The run is one change and can be undone; so can each merge, by restoring what it absorbed.
         """
-        tell = progress or _silently
+        tell = progress
         least = checked_share(
             self._context.tuning.consolidation_threshold if threshold is None else threshold,
             "the similarity threshold",
@@ -160,14 +156,14 @@ class Maintenance(Topic):
         with self._context.reading() as tx:
             return self._due(tx, now or self._context.clock())
 
-    def run_due(self, progress: Progress | None = None) -> dict[Job, str]:
+    def run_due(self, progress: Progress = unreported) -> dict[Job, str]:
         """Do what is due, unless another process took it. What came of each, in words."""
         with self._context.noting() as tx:
             jobs = self._due(tx, tx.at)
             _mark_run(tx, jobs)
         return {job: self._run(job, progress) for job in jobs}
 
-    def _run(self, job: Job, progress: Progress | None) -> str:
+    def _run(self, job: Job, progress: Progress) -> str:
         if job == "prune":
             pruned = self.prune()
             return f"pruned {len(pruned.memories)} memories, {pruned.left} wait for the next run"
@@ -295,7 +291,3 @@ def _since(tx: Transaction, least: float) -> datetime:
     if last is None or least < last["threshold"]:
         return BEGINNING
     return datetime.fromisoformat(last["at"])
-
-
-def _silently(doing: str, done: int, total: int) -> None:
-    pass

@@ -1,6 +1,6 @@
-"""Makes all vectors again with another model, while the old ones go on serving."""
+"""Embeds everything again with another model, while the old vectors serve."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -8,23 +8,14 @@ from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.indexing import BATCH, Indexing, texts_for
 from mcp_memory.errors import Unequipped
-from mcp_memory.model import Caller, EmbeddingModel, Pending
+from mcp_memory.model import Caller, EmbeddingModel, Pending, Progress, unreported
 from mcp_memory.storage.indexes import PendingAnywhere
 from mcp_memory.text.snapshot import BUDGET
-
-Progress = Callable[[int, int], None]
-"""Told how many vectors are made, and how many there will be."""
-
-Tell = Callable[[str], None]
-"""Told of each step in which the index of the vectors is brought up to their number."""
-
-
-def _unheard(_: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What there is to do; nothing, if `remaining` is 0 and the model is the serving one."""
+    """The pending work; none if `remaining` is 0 and the model is the serving one."""
 
     serving: str | None
     model: str
@@ -55,13 +46,13 @@ class Reembedding(Topic):
             remaining=remaining,
         )
 
-    def run(self, progress: Progress, tell: Tell = _unheard) -> Reembedded:
-        """Make every vector that the model at hand lacks, in all spaces, then let it serve, with its index.
+    def run(self, progress: Progress = unreported) -> Reembedded:
+        """Make every missing vector of the configured model, in all spaces, then let it serve.
 
-        What was made stays when this breaks off, and the next run goes on from there.
+        An interrupted run keeps its vectors, and the next run resumes.
         """
         embedder = self._embedder()
-        embedder.embed(["ready?"], "passage")  # a model that cannot run must not become a half-built one
+        embedder.embed(["ready?"], "passage")  # fail before anything is built if the model cannot run
         serving = Indexing(self._context).model()
         if serving is None:
             model, made = self._replace(embedder, progress)
@@ -69,27 +60,27 @@ class Reembedding(Topic):
             model, made = serving, self._complete(serving, progress)
         database = self._context.store.database
         for step in database.vectors.maintain(database, model.id, model.dimensions):
-            tell(step)
+            progress(step, 1, 1)
         return Reembedded(model.name, made)
 
     def _replace(self, embedder: Embedder, progress: Progress) -> tuple[EmbeddingModel, int]:
-        """Another model takes over, with all vectors that there shall be."""
+        """Build all vectors of another model, then switch to it."""
         model = self._begin(embedder)
         made, total = 0, self._missing(model)
         while missing := self._next(model):
             made += self._make(embedder, model, missing)
-            progress(made, max(total, made))
+            progress("embedding", made, max(total, made))
         self._finish(model)
         return model, made
 
     def _complete(self, serving: EmbeddingModel, progress: Progress) -> int:
-        """The model stays; what it lacks is made."""
+        """Make the missing vectors of the serving model."""
         with self._context.noting() as tx:
             tx.indexes.pend_all(serving)
         made, total = 0, self._missing(serving)
         while some := Indexing(self._context).catch_up_anywhere():
             made += some
-            progress(made, max(total, made))
+            progress("embedding", made, max(total, made))
         return made
 
     def _embedder(self) -> Embedder:
@@ -98,7 +89,7 @@ class Reembedding(Topic):
         return self._context.embedder
 
     def _begin(self, embedder: Embedder) -> EmbeddingModel:
-        """Go on with what was begun for this model, or begin anew."""
+        """Resume the build of this model, or start one."""
         with self._context.writing() as tx:
             begun = tx.indexes.models().get("building")
             if begun is not None and not _is_by(embedder, begun):
@@ -131,7 +122,7 @@ class Reembedding(Topic):
         vectors = embedder.embed(list(texts.values()), "passage")
         made = {one: vector.tobytes() for one, vector in zip(texts, vectors, strict=True)}
         with context.store.write(Caller(space), context.clock(), "", durable=False) as tx:
-            # What has changed meanwhile is looked at again in the next round.
+            # Texts that changed meanwhile are embedded again in the next round.
             now = texts_for(tx, wanted, budget)
             kept = [(one, vector) for one, vector in made.items() if now.get(one) == texts[one]]
             return tx.indexes.put_vectors(model, kept)

@@ -16,7 +16,7 @@ from mcp_memory.engine.import_preview import Preview, previewed, records_of_line
 from mcp_memory.engine.import_source import Source, lines_of, open_import
 from mcp_memory.errors import Invalid
 from mcp_memory.events import ArchiveImported
-from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity
+from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity, Progress, unreported
 from mcp_memory.storage import Transaction
 from mcp_memory.text.graph_lines import EntityLine, RelationLine, rendered
 
@@ -28,13 +28,7 @@ PROBLEMS_TOLD = 20
 Format = Literal["anthropic", "full"]
 """What we write."""
 
-Progress = Callable[[int], None]
-"""Told how many bytes have been dealt with."""
-
 Item = TypeVar("Item")
-
-
-def _ignored(_: int) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +99,7 @@ class _Tally:
 
 class Transfer(Topic):
     def import_from(
-        self, source: Source, format: str | None = None, *, progress: Progress = _ignored
+        self, source: Source, format: str | None = None, *, progress: Progress = unreported
     ) -> Imported:
         """Add what a file or folder holds. Its format is detected unless it is given."""
         opened = open_import(source, format, self._context.clock())
@@ -127,7 +121,7 @@ class Transfer(Topic):
             return previewed(tx, opened, records, tuple(tally.problems))
 
     def import_anthropic(
-        self, source: Source, *, repeats: bool = False, progress: Progress = _ignored
+        self, source: Source, *, repeats: bool = False, progress: Progress = unreported
     ) -> Imported:
         """Add what a file of Anthropic's memory server says to what is known. Nothing known is changed.
 
@@ -142,7 +136,7 @@ class Transfer(Topic):
             self._put_entities(act, entities, repeats, tally)
             relations += [(number, line) for number, line in read if isinstance(line, RelationLine)]
             done += sum(len(line) for _, line in batch)
-            progress(done)
+            progress("bytes read", done, None)
         for some in _batches(relations):
             self._put_relations(act, some, tally)
         return tally.imported()
@@ -174,7 +168,7 @@ class Transfer(Topic):
         with self._context.reading() as tx:
             yield from archiving.lines(tx, self._context.caller.space)
 
-    def import_full(self, source: Source, *, progress: Progress = _ignored) -> Imported:
+    def import_full(self, source: Source, *, progress: Progress = unreported) -> Imported:
         """Add a full export to what is known; what is here already stays as it is.
 
         History comes along, but only what happens from here on can be undone. The import itself is one
@@ -186,7 +180,7 @@ class Transfer(Topic):
                 arrival.take(tx, batch)
                 _record_import(tx)
             done += sum(len(line) for _, line in batch)
-            progress(done)
+            progress("bytes read", done, None)
         with self._writing(act) as tx:
             arrival.finish(tx)
             _record_import(tx)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, get_args
 
 from mcp_memory.errors import Conflict, Invalid, Unavailable
-from mcp_memory.model import Owner
+from mcp_memory.model import Owner, Progress, unreported
 from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.derived_data import words_of
@@ -17,10 +17,6 @@ from mcp_memory.storage.store import Store
 
 BATCH = 2_000
 """Rows per transaction."""
-
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many rows of it are done, and how many there are."""
-
 
 _UNFINISHED = "*copying"
 """The setting that marks an incomplete copy."""
@@ -33,7 +29,7 @@ class Copied:
     counts: Mapping[str, int]
 
 
-def copy(source: Store, target: Store, progress: Progress = lambda what, done, total: None) -> Copied:
+def copy(source: Store, target: Store, progress: Progress = unreported) -> Copied:
     """Copy everything into an empty database.
 
     An interrupted copy resumes when called again. Neither database may be written to meanwhile.

@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from mcp_memory.storage import undo_checks
@@ -128,10 +129,7 @@ def plain(row: Row | None) -> Row | None:
     """The row as JSON can hold it."""
     if row is None:
         return None
-    return {
-        key: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
-        for key, value in row.items()
-    }
+    return {key: _iso(value) if isinstance(value, datetime) else value for key, value in row.items()}
 
 
 def restored(row: Row | None) -> Row | None:
@@ -149,8 +147,12 @@ def digest(table: str, row: Row | None) -> str | None:
     if row is None:
         return None
     volatile = TABLE[table].volatile
-    steady = {key: _levelled(value) for key, value in row.items() if key not in volatile}
-    return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).hexdigest()
+    steady = {
+        key: value if value is None or type(value) is str else _levelled(value)
+        for key, value in row.items()
+        if key not in volatile
+    }
+    return hashlib.blake2b(_sorted_json(steady).encode(), digest_size=8).hexdigest()
 
 
 def named(table: str, seq: int, row: Row | None) -> str:
@@ -167,14 +169,23 @@ def named(table: str, seq: int, row: Row | None) -> str:
     return what.get(table, f"{table} {seq}")
 
 
+_sorted_json = json.JSONEncoder(sort_keys=True).encode
+
+
+@lru_cache(maxsize=256)
+def _iso(value: datetime) -> str:
+    """Cached: rows of one transaction share their times."""
+    return value.astimezone(UTC).isoformat()
+
+
 def _levelled(value: Any) -> Any:
-    if value is None or isinstance(value, str):  # as most are, and this is on the way of every row
+    if value is None or isinstance(value, str):
         return value
     # A database gives 1.0 back for 1, or 10000000000000000 for 1e16.
     if isinstance(value, (int, float)):
         return float(value) if abs(value) < 2**1023 else value
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
+        return _iso(value)
     if isinstance(value, dict):
         return {key: _levelled(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

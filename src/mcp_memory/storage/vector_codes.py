@@ -42,7 +42,9 @@ def cosines(stored: Sequence[bytes], query: bytes) -> list[float]:
     wanted = np.frombuffer(query, "<f4")
     found: list[float] = []
     for block in _blocks(stored, len(wanted)):
-        found += (_unit(block) @ wanted).tolist()
+        lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+        # Of a zero vector nothing is near.
+        found += np.divide(block @ wanted, lengths, out=np.zeros_like(lengths), where=lengths > 0).tolist()
     return found
 
 

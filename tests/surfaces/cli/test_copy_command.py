@@ -63,6 +63,6 @@ def test_a_copy_that_was_broken_off_is_not_worked_with(shell: Shell, postgres_ur
     assert "harbour closes" in shell.run("recall", "harbour", environment=there).stdout
 
 
-def break_off(what: str, done: int, total: int) -> None:
+def break_off(what: str, done: int, total: int | None) -> None:
     if what == "copying memory":
         raise KeyboardInterrupt

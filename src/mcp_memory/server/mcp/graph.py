@@ -229,9 +229,7 @@ def end_relation(engine: Engine, arguments: EndRelation) -> RelationEnded:
 @tool(title="Import a Memory File", annotations=CHANGES)
 def migrate(engine: Engine, arguments: Migrate, tell: Tell) -> FileImported:
     """Import the JSONL file of Anthropic's memory server. Doing it again changes nothing."""
-    done = engine.transfer.import_anthropic(
-        arguments.source_path, progress=lambda done: tell("bytes read", done, None)
-    )
+    done = engine.transfer.import_anthropic(arguments.source_path, progress=tell)
     return FileImported.of(done)
 
 

@@ -14,6 +14,7 @@ import mcp_types as types
 from pydantic import ConfigDict, TypeAdapter, WithJsonSchema
 
 from mcp_memory.errors import MemoryServerError
+from mcp_memory.model import Progress, unreported
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.schema import Json
 from mcp_memory.server.shapes.shape import Shape
@@ -41,12 +42,8 @@ CHANGES = _hints(idempotent=True)
 DELETES = _hints(destructive=True, idempotent=True)
 TAKES_BACK = _hints(destructive=True)
 
-Tell = Callable[[str, float, float | None], None]
-"""Hears what is being done, how much of it is done, and how much there is, where that is known."""
-
-
-def quietly(doing: str, done: float, total: float | None) -> None:
-    """Nobody asked how far it is."""
+Tell = Progress
+quietly = unreported
 
 
 class Run(Protocol):

@@ -202,7 +202,7 @@ def _import_telling(
         with upload:
             size = upload.size
             done = engine.transfer.import_from(
-                upload.path, format, progress=lambda count: tell({"done": count, "total": size})
+                upload.path, format, progress=lambda doing, done, _: tell({"done": done, "total": size})
             )
         tell({"imported": Import.of(done).model_dump()})
     except MemoryServerError as error:

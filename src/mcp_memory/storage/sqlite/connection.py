@@ -15,7 +15,8 @@ APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
 
 _NO_PARAMS: Params = {}
-_STORED_AS_IS = (str, int, float, bytes, NoneType)
+_STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class SqliteConnection:
@@ -47,16 +48,24 @@ class SqliteConnection:
 
 
 def _bound(params: Params) -> dict[str, Any]:
-    return {name: _stored(value) for name, value in params.items()}
+    # On the way of every value that is written: most need no conversion.
+    return {name: value if type(value) in _STORED_AS_IS else _stored(value) for name, value in params.items()}
 
 
 def _stored(value: Any) -> Any:
-    if isinstance(value, _STORED_AS_IS):
-        return value
     if isinstance(value, datetime):
-        # Fixed width, so that text order is time order.
-        return value.astimezone(UTC).isoformat(timespec="microseconds")
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _time_text(value)
+    if isinstance(value, str | int | float | bytes):  # a subclass, such as an enumeration
+        return value
+    if not value:
+        return "[]" if isinstance(value, list | tuple) else "{}"
+    return _to_json(value)
+
+
+@lru_cache(maxsize=256)
+def _time_text(value: datetime) -> str:
+    """Fixed width, so that text order is time order. Rows of one transaction share their times."""
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @lru_cache(maxsize=1000)
