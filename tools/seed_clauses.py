@@ -45,6 +45,7 @@ CLAUSES: Mapping[str, str] = {
     "000 embeddings": "What each operation does to embeddings",
     "000 limits": "50 entities, 100 observations of 2,000 characters, queries of 500 characters",
     "001 schema": "Entities, observations, relations, access and co-occurrence as tables",
+    "001 import": "A database of that server is imported with everything it holds",
     "001 lazy": "Start without loading the model",
     "001 concurrency": "WAL, many readers beside one writer, waiting for the lock",
     "002 transport": "stdio; standard output carries the protocol alone",

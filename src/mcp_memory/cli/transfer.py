@@ -15,7 +15,7 @@ from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.import_preview import Preview
-from mcp_memory.engine.import_source import FORMATS
+from mcp_memory.engine.import_source import FORMATS, default_source
 from mcp_memory.engine.transfer import Format, Imported, LeftOut
 from mcp_memory.errors import Conflict, Invalid
 from mcp_memory.text.preview import shortened
@@ -24,14 +24,14 @@ NOUNS = {"memory": "memories", "entity": "entities"}
 
 
 @click.command("import")
-@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("path", required=False, type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--format", "format", type=click.Choice(FORMATS), help="What it is, if that is not detected.")
 @click.option("--preview", is_flag=True, help="Only show what would be imported.")
 @json_option
 @click.pass_obj
 @click.pass_context
 def import_(
-    ctx: click.Context, session: Session, path: Path, format: str | None, preview: bool, as_json: bool
+    ctx: click.Context, session: Session, path: Path | None, format: str | None, preview: bool, as_json: bool
 ) -> None:
     """Add the memories in PATH (- for standard input) to yours. What it is, is detected:
 
@@ -40,10 +40,12 @@ def import_(
     - a data export of ChatGPT or Claude (zip, folder or JSON): the memories in it
     - JSON of mem0
     - a folder of Markdown notes, such as an Obsidian vault
+    - the SQLite file of the MCP Memory v2 server; without PATH, it is looked for at its usual place
 
     Known memories are not duplicated, so an interrupted import can be run again. The exit code is 1 if
     nothing could be used. `mcp-memory undo` takes an import back.
     """
+    path = path or default_source()
     source = sys.stdin.buffer if str(path) == "-" else path.expanduser()
     if preview:
         found = session.engine.transfer.preview(source, format)

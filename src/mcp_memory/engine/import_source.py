@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from mcp_memory.engine.archiving import is_archive
 from mcp_memory.engine.importers import FOREIGN, archive_lines, detect, named
+from mcp_memory.engine.importers.graph_database import DEFAULT_PLACE
 from mcp_memory.errors import Invalid
 
 Source = str | Path | Iterable[bytes]
@@ -30,6 +31,16 @@ class OpenedImport:
     def is_archive(self) -> bool:
         """Foreign formats arrive as the lines of an archive."""
         return self.format != "anthropic"
+
+
+def default_source() -> Path:
+    """A file that another memory server leaves at its usual place; `Invalid` when there is none."""
+    place = DEFAULT_PLACE.expanduser()
+    if not place.is_file():
+        raise Invalid(
+            f"say which file or folder to import: the MCP Memory v2 server has left none at {DEFAULT_PLACE}"
+        )
+    return place
 
 
 def open_import(source: Source, format: str | None, now: datetime) -> OpenedImport:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mcp_memory.engine.archiving import FORMAT, PROGRAM
-from mcp_memory.engine.importers import chatgpt, claude, markdown, mem0
+from mcp_memory.engine.importers import chatgpt, claude, graph_database, markdown, mem0
 from mcp_memory.engine.importers.records import Record
 from mcp_memory.engine.importers.sample import Sample
 
@@ -23,6 +23,9 @@ class Importer:
 
 
 FOREIGN = (
+    Importer(
+        "sqlite", "a database of the MCP Memory v2 server", graph_database.recognises, graph_database.records
+    ),
     Importer("claude", "the memories of a Claude data export", claude.recognises, claude.records),
     Importer("chatgpt", "the memories in a ChatGPT data export", chatgpt.recognises, chatgpt.records),
     Importer("mem0", "memories of mem0", mem0.recognises, mem0.records),
