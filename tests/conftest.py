@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from mcp_memory.embedding import Embedder, NoModel, open_embedder
@@ -20,6 +21,10 @@ from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, HashEmbedder, ids
 from tests.postgres_server import PostgresDatabases, postgres_databases
 from tests.shared_servers import stop_servers
+
+# A busy machine is no reason to fail.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

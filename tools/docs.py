@@ -48,8 +48,9 @@ def tools() -> Iterator[str]:
     yield "# Tools"
     yield ""
     yield (
-        "What an assistant can do, by tool set. `--tools` chooses sets (`graph,memory,agent` by default); "
-        "`anthropic` stands alone. A tool that several sets share is offered once."
+        "What an assistant can do, by tool set. `--tools` chooses sets: `essentials` by default, `all` for "
+        "`graph,memory,agent`; `anthropic` stands alone. A tool that several sets share is offered once. "
+        "What is not required may be left out, null or empty."
     )
     for name in TOOL_SETS:
         [*sets] = tool_sets([name])
@@ -70,19 +71,22 @@ def _arguments(schema: dict[str, Any], indent: str = "") -> Iterator[str]:
         yield "No arguments."
     for name, field in properties.items():
         needed = ", required" if name in schema.get("required", ()) else ""
-        default = f", default `{field['default']}`" if field.get("default") not in (None, [], "") else ""
         about = f": {field['description']}" if field.get("description") else ""
-        yield f"{indent}- `{name}` ({_kind(field)}{needed}{default}){about}"
-        inner = field.get("items", {})
-        for option in inner.get("anyOf", [inner]):
-            yield from _arguments(option, indent + "  ")
+        yield f"{indent}- `{name}` ({_kind(field)}{needed}){about}"
+        for option in _options(field):
+            for inner in _options(option.get("items", {})):
+                yield from _arguments(inner, indent + "  ")
+
+
+def _options(field: dict[str, Any]) -> list[dict[str, Any]]:
+    return [option for option in field.get("anyOf", [field]) if option.get("type") != "null"]
 
 
 def _kind(field: dict[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(_kind(option) for option in _options(field))
     if field.get("type") == "array":
-        inner = field.get("items", {})
-        kinds = " or ".join(_kind(option) for option in inner.get("anyOf", [inner]))
-        return f"list of {kinds}"
+        return f"list of {_kind(field.get('items', {}))}"
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
     return str(field.get("type", "anything"))

@@ -21,7 +21,8 @@ from mcp_memory.model import DEFAULT_SPACE, checked_space
 from mcp_memory.tuning import QUARANTINED_ORIGINS, Fading, Limits, Tuning
 
 PREFIX = "MCP_MEMORY_"
-TOOL_SETS = ("graph", "memory", "agent", "anthropic")
+ALL_SETS = ("graph", "memory", "agent")
+TOOL_SETS = ("essentials", *ALL_SETS, "anthropic")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 MOST_DAYS = 36_500
 
@@ -67,8 +68,9 @@ class Config:
         DEFAULT_SPACE, "The space to work in. A space is a person, project or client that sees no other."
     )
     tools: str = _setting(
-        "graph,memory,agent",
-        "Tool sets to offer: any of `graph`, `memory`, `agent`, or `anthropic` alone.",
+        "essentials",
+        "Tool sets to offer: `essentials`, any of `graph`, `memory`, `agent`, `all` of these three, or "
+        "`anthropic` alone.",
     )
     memory_file_path: str = _setting(
         "", "With the anthropic tool set: the JSONL file to share with Anthropic's memory server."
@@ -247,7 +249,8 @@ class Config:
 
     @property
     def tool_sets(self) -> tuple[str, ...]:
-        return tuple(name.strip() for name in self.tools.split(",") if name.strip())
+        named = [name.strip() for name in self.tools.split(",") if name.strip()]
+        return tuple(one for name in named for one in (ALL_SETS if name == "all" else (name,)))
 
 
 def default_database() -> Path:
@@ -489,7 +492,7 @@ def _check(config: Config) -> None:
 def _check_tools(config: Config) -> None:
     for name in config.tool_sets:
         if name not in TOOL_SETS:
-            raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)}")
+            raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)} or all")
     if not config.tool_sets:
         raise Invalid(f"name at least one tool set: {', '.join(TOOL_SETS)}")
     if "anthropic" in config.tool_sets and len(config.tool_sets) > 1:

@@ -36,9 +36,13 @@ class Conversation:
     portal: BlockingPortal
     client: Client
     tools: dict[str, Tool]
+    details: bool = False
+    """Ask for everything that is kept about a memory, where a tool would answer in short."""
 
     def call(self, tool: str, **arguments: Any) -> Json:
         """The structured answer, after checking that it keeps the tool's contract."""
+        if self.details and tool in ("store_memory", "recall_memories", "memory_recall"):
+            arguments.setdefault("details", True)
         [text], structured = self._asked(tool, arguments)
         assert json.loads(text) == structured, "the text says the same as the structure"
         return structured
@@ -63,6 +67,7 @@ def conversation(
     *flags: str,
     mode: str = "auto",
     hears: MessageHandlerFnT | None = None,
+    details: bool = False,
     **environment: str,
 ) -> Iterator[Conversation]:
     """A server of its own on a database in the folder, with these flags, and a client connected to it."""
@@ -85,15 +90,17 @@ def conversation(
             read_timeout_seconds=PATIENCE,
         )
         with _connected(portal, client) as connected:
+            connected.details = details
             yield connected
 
 
 @contextmanager
-def conversation_with(engine: Engine, *sets: str) -> Iterator[Conversation]:
+def conversation_with(engine: Engine, *sets: str, details: bool = False) -> Iterator[Conversation]:
     """A client of a server in this process, on the test's own engine with the test's own clock."""
     with start_blocking_portal() as portal:
         server = build(tool_sets(sets), lambda: engine, workers=2)
         with _connected(portal, Client(server, read_timeout_seconds=PATIENCE)) as connected:
+            connected.details = details
             yield connected
 
 

@@ -63,7 +63,9 @@ def test_what_an_assistant_tells_its_own_server_is_told_and_found_on_the_web(
         served(postgres_url) as web,
         web.client() as client,
         listening(client) as listener,
-        conversation(tmp_path, DATABASE_URL=postgres_url, EMBEDDING_PROVIDER="none") as assistant,
+        conversation(
+            tmp_path, "--tools", "all", DATABASE_URL=postgres_url, EMBEDDING_PROVIDER="none"
+        ) as assistant,
     ):
         assistant.call("create_entities", entities=[ana])
         assert {told.name for told in listener.take(2)} == {"entity_created", "memory_created"}

@@ -87,7 +87,7 @@ def test_a_file_that_is_not_toml_is_refused_with_its_name(file: Path, content: b
         ("HYBRID_KEYWORD_WEIGHT", "nan", "must be between 0 and 1"),
         ("CONFIDENCE_HALF_LIFE_DAYS", "inf", "must be between"),
         ("LOG_LEVEL", "loud", "LOG_LEVEL must be one of debug, info, warning, error, not 'loud'"),
-        ("MCP_MEMORY_TOOLS", "graf", "no tool set 'graf': choose from graph, memory, agent, anthropic"),
+        ("MCP_MEMORY_TOOLS", "graf", "no tool set 'graf': choose from essentials, graph, memory, agent"),
         ("MCP_MEMORY_TOOLS", ",", "at least one tool set"),
         ("MCP_MEMORY_TOOLS", "graph,anthropic", "cannot be combined"),
         ("MCP_MEMORY_SPACE", " ", "SPACE: .*no blank at either end"),

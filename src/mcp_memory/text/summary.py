@@ -9,14 +9,19 @@ LONGEST_QUOTE = 500
 """Characters; the whole content is in the result beside the summary."""
 
 
-def summary(found: Sequence[tuple[Memory, float]]) -> str:
+SHORT_QUOTE = 160
+"""Where the result beside it is read as well."""
+
+
+def summary(found: Sequence[tuple[Memory, float]], *, longest: int = LONGEST_QUOTE) -> str:
     """Memories with their relevance; what they say is quoted, so that it reads as no instruction."""
     if not found:
         return "No memories found."
-    return "\n".join(["## Memories", "", *(_item(n, *pair) for n, pair in enumerate(found, start=1))])
+    items = (_item(n, *pair, longest) for n, pair in enumerate(found, start=1))
+    return "\n".join(["## Memories", "", *items])
 
 
-def _item(number: int, memory: Memory, relevance: float) -> str:
+def _item(number: int, memory: Memory, relevance: float, longest: int) -> str:
     notes = [
         f"importance {memory.importance:.2f}",
         f"relevance {relevance:.2f}",
@@ -26,10 +31,10 @@ def _item(number: int, memory: Memory, relevance: float) -> str:
         notes.append(f"source: {shortened(memory.source)}")
     if memory.superseded_at is not None:
         notes.append("superseded by a later memory")
-    quoted = _quoted(memory.content)
+    quoted = _quoted(memory.content, longest)
     return f"{number}. **{memory.type}** ({', '.join(notes)})\n{quoted}"
 
 
-def _quoted(content: str) -> str:
-    text = content if len(content) <= LONGEST_QUOTE else f"{content[:LONGEST_QUOTE].rstrip()} …"
+def _quoted(content: str, longest: int) -> str:
+    text = content if len(content) <= longest else f"{content[:longest].rstrip()} …"
     return "\n".join(f"   > {line}" for line in text.splitlines())

@@ -6,7 +6,7 @@ SETTINGS = {
     "database_read_url": ("process", ""),
     "durability": ("process", "full"),
     "space": ("connection", "default"),
-    "tools": ("connection", "graph,memory,agent"),
+    "tools": ("connection", "essentials"),
     "memory_file_path": ("process", ""),
     "embedding_provider": ("process", "local"),
     "embedding_model": ("process", ""),

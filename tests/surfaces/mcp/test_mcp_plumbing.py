@@ -119,7 +119,7 @@ LIBRARY = ToolSet(
     name="library",
     tools=[count_pages, look, lose, break_down, write],
     resources=[SHELF],
-    instructions="Ask for pages.",
+    instruct=lambda offered: "Ask for pages.",
 )
 
 
@@ -166,7 +166,7 @@ def complaint(**arguments: Any) -> str:
     return error
 
 
-def test_input_schemas_have_no_references_no_titles_and_no_null() -> None:
+def test_input_schemas_have_no_references_and_no_titles_and_what_is_optional_may_be_null() -> None:
     assert count_pages.input_schema == {
         "type": "object",
         "properties": {
@@ -177,19 +177,29 @@ def test_input_schemas_have_no_references_no_titles_and_no_null() -> None:
                     "type": "object",
                     "properties": {
                         "title": {"description": "How it is called.", "type": "string"},
-                        "after": {"description": "Where to go on.", "type": "string"},
+                        "after": {
+                            "description": "Where to go on.",
+                            "anyOf": [{"type": "string"}, {"type": "null"}],
+                        },
                     },
                     "required": ["title"],
                 },
             },
-            "limit": {"description": "How many.", "type": "integer", "maximum": 10, "default": 5},
-            "since": {"description": "Only newer ones.", "type": "string"},
+            "limit": {
+                "description": "How many. Default: 5.",
+                "anyOf": [{"type": "integer", "maximum": 10}, {"type": "null"}],
+            },
+            "since": {
+                "description": "Only newer ones.",
+                "anyOf": [{"type": "string"}, {"type": "null"}],
+            },
         },
         "required": ["pages"],
     }
 
 
 def test_output_schemas_say_where_null_may_stand() -> None:
+    assert count_pages.output_schema is not None
     assert count_pages.output_schema["type"] == "object"
     assert count_pages.output_schema["properties"]["note"] == {
         "anyOf": [{"type": "string"}, {"type": "null"}]

@@ -25,7 +25,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def memory(engine: Engine) -> Iterator[Conversation]:
-    with conversation_with(engine, "graph", "memory", "agent") as opened:
+    with conversation_with(engine, "graph", "memory", "agent", details=True) as opened:
         yield opened
 
 

@@ -11,7 +11,7 @@ from tests.surfaces.speaking import Conversation, Json, Refused, conversation
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversation]:
-    with conversation(tmp_path_factory.mktemp("storing"), "--tools", "memory") as opened:
+    with conversation(tmp_path_factory.mktemp("storing"), "--tools", "memory", details=True) as opened:
         yield opened
 
 

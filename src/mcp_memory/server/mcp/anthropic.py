@@ -212,7 +212,7 @@ def _tool(
         title=name.replace("_", " ").title(),
         description=description,
         annotations=annotations,
-        input_schema={"$schema": DIALECT, **takes},
+        describe_input=lambda: {"$schema": DIALECT, **takes},
         describe_output=lambda: {"$schema": DIALECT, **_closed(gives)},
         run=lambda engine, arguments, tell=quietly, /: body(engine, _validated(name, takes, arguments)),
     )

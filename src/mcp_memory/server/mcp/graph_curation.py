@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from mcp_memory.server.mcp.graph_outputs import ReflectionOut, ScoredReflection
-from mcp_memory.server.mcp.tools import ADDS, CHANGES, READS, Arguments, tool
+from mcp_memory.server.mcp.tools import ADDS, CHANGES, READS, Arguments, Sized, tool
 from mcp_memory.server.shapes.curation import (
     Analysis,
     FlaggedObservation,
@@ -82,7 +82,7 @@ class AddReflection(Arguments):
     target_name: Annotated[str | None, Field(description="Instead of target_id: the entity's name.")] = None
 
 
-class SearchReflections(Arguments):
+class SearchReflections(Sized):
     query: Annotated[str, Field(description="What to look for.")]
     author: Annotated[str | None, Field(description="Only those of this author.")] = None
     mood: Annotated[str | None, Field(description="Only those of this mood.")] = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from mcp_memory.errors import Invalid
-from mcp_memory.server.mcp.tools import Arguments, Moment
+from mcp_memory.server.mcp.tools import Arguments, Moment, Sized
 
 if TYPE_CHECKING:
     from mcp_memory.engine.graph import NewEntity
@@ -151,13 +151,13 @@ class DeleteEntities(Arguments):
     ] = False
 
 
-class SearchNodes(Arguments):
+class SearchNodes(Sized):
     query: Annotated[str, Field(description="A piece of text; case does not matter, % and _ are just text.")]
     limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=200)] = 100
     cursor: Annotated[int, Field(description="The `next_cursor` of the page before.", ge=0)] = 0
 
 
-class OpenNodes(Arguments):
+class OpenNodes(Sized):
     names: Annotated[list[str], Field(description="Exact names. Unknown ones are passed over.")]
     kinds: Annotated[list[str], Field(description="Only observations of these kinds.")] = []
     include_superseded: Annotated[
@@ -173,7 +173,7 @@ class OpenNodes(Arguments):
     ] = None
 
 
-class ReadGraph(Arguments):
+class ReadGraph(Sized):
     limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=1000)] = 100
     cursor: Annotated[int, Field(description="The `next_cursor` of the page before.", ge=0)] = 0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 
 from mcp_memory.server.mcp.graph_outputs import PlainEntity
-from mcp_memory.server.mcp.tools import READS, Arguments, tool
+from mcp_memory.server.mcp.tools import READS, Sized, tool
 from mcp_memory.server.shapes.entities import Mentioned
 from mcp_memory.server.shapes.shape import Record, Rounded, Shape, omitted
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 
-class SearchSemantic(Arguments):
+class SearchSemantic(Sized):
     query: Annotated[str, Field(description="A question or a description, in plain words.")]
     limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=50)] = 10
     explain: Annotated[bool, Field(description="Also say for each result where it came from.")] = False

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from mcp_memory.server.mcp.graph_outputs import FullRelation
-from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, TAKES_BACK, Arguments, Moment, Tell, tool
+from mcp_memory.server.mcp.tools import (
+    CHANGES,
+    DELETES,
+    READS,
+    TAKES_BACK,
+    Arguments,
+    Moment,
+    Sized,
+    Tell,
+    tool,
+)
 from mcp_memory.server.shapes.analytics import Overview
 from mcp_memory.server.shapes.changes import Change, Undone
 from mcp_memory.server.shapes.curation import MergeCounts
@@ -40,6 +51,9 @@ class DeleteMemories(Arguments):
     dry_run: Annotated[bool, Field(description="Only say what would be deleted.")] = False
 
 
+_EMPTY: Mapping[str, Any] = {"tags": (), "source": None, "context": None, "metadata": {}}
+
+
 class UpdateMemory(Arguments):
     memory_id: MemoryId
     content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
@@ -53,16 +67,20 @@ class UpdateMemory(Arguments):
     context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
     metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
     pinned: Annotated[bool | None, Field(description="True keeps it from fading, false lets it fade.")] = None
+    clear: Annotated[
+        list[Literal["tags", "source", "context", "metadata"]], Field(description="Fields to empty.")
+    ] = []
     expected_version: Annotated[
         int | None, Field(description="Change it only if it is still at this version.")
     ] = None
 
     def changes(self) -> dict[str, Any]:
         """What is given, by the names that a memory has for it."""
-        return self.model_dump(exclude={"memory_id", "expected_version"}, exclude_none=True)
+        given = self.model_dump(exclude={"memory_id", "expected_version", "clear"}, exclude_none=True)
+        return given | {name: _EMPTY[name] for name in self.clear}
 
 
-class GetEntityGraph(Arguments):
+class GetEntityGraph(Sized):
     entity_name: Annotated[str, Field(description="The entity in the middle, by its exact name.")]
     depth: Annotated[int, Field(description="How many relations away to look, 0 to 5.")] = 1
     min_strength: Annotated[float, Field(description="Follow only relations at least this strong.")] = 0.0
@@ -85,7 +103,7 @@ class ConsolidateMemories(Arguments):
 
 class UndoChange(Arguments):
     change_id: Annotated[
-        str | None, Field(description="From list_changes; your own latest change if left out.")
+        str | None, Field(description="Your own latest change unless given. list_changes shows all.")
     ] = None
 
 
@@ -102,7 +120,7 @@ class RestoreMemory(Arguments):
     ] = None
 
 
-class MemoryHistory(Arguments):
+class MemoryHistory(Sized):
     memory_id: MemoryId
 
 
@@ -288,10 +306,10 @@ def get_memory_stats(engine: Engine) -> StatsShown:
 
 @tool(title="Undo a Change", annotations=TAKES_BACK)
 def undo_change(engine: Engine, arguments: UndoChange) -> UndoneShown:
-    """Take back a change: a deletion, an edit, a merge, whatever it was, as if it had not happened.
+    """Take back your own latest change, whatever it was: a deletion, an edit, a merge.
 
-    Without change_id your own latest change is taken back; with one from list_changes, that one. Nothing is
-    undone if something it touched has changed since. Undoing redo_id does the change again.
+    Nothing is undone if something it touched has changed since. Undoing the returned redo_id does the change
+    again. list_changes shows the change_id of earlier changes.
     """
     history = engine.history
     if arguments.change_id is None:

@@ -1,22 +1,21 @@
-"""JSON schemas that every host accepts, and complaints that a model can act on."""
+"""JSON schemas that every host accepts."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
-
-from mcp_memory.errors import Invalid
+from pydantic import TypeAdapter
 
 Json = dict[str, Any]
 
-_UNION = "anyOf"
+UNION = "anyOf"
 
 
 def input_schema(adapter: TypeAdapter[Any]) -> Json:
-    """What a tool takes. Hosts stumble over references and over "or null": both are resolved here."""
-    return _plain(_inlined(adapter.json_schema(mode="validation")), nullable=False)
+    """What a tool takes. Hosts stumble over references, which are resolved here.
+
+    What may be left out may also be null: strict clients send something for every field.
+    """
+    return _plain(_inlined(adapter.json_schema(mode="validation")))
 
 
 def output_schema(adapter: TypeAdapter[Any]) -> Json:
@@ -25,14 +24,6 @@ def output_schema(adapter: TypeAdapter[Any]) -> Json:
     if schema.get("type") != "object":
         raise TypeError("a tool must answer with an object, or some clients drop the whole list of tools")
     return schema
-
-
-def validated(adapter: TypeAdapter[Any], schema: Json, arguments: Mapping[str, Any]) -> Any:
-    """The arguments as the tool wants them; `Invalid`, in plain words, when they do not fit."""
-    try:
-        return adapter.validate_python(_decoded(schema, arguments))
-    except ValidationError as error:
-        raise Invalid("; ".join(_complaints(schema, error.errors(include_url=False)))) from None
 
 
 def _inlined(schema: Json) -> Json:
@@ -55,21 +46,33 @@ def _inlined(schema: Json) -> Json:
     return inlined
 
 
-def _plain(schema: Json, nullable: bool) -> Json:
-    """The schema without titles, and without `null` where that only means "may be left out"."""
-    kept = {key: value for key, value in schema.items() if key not in ("title", "properties")}
-    if not nullable:
-        kept = _without_null(kept)
-    for key, value in kept.items():
-        if isinstance(value, dict) and key in ("items", "additionalProperties"):
-            kept[key] = _plain(value, nullable)
-        elif key == _UNION:
-            kept[key] = [_plain(option, nullable) for option in value]
-    if "properties" in schema:
-        kept["properties"] = {name: _plain(field, nullable) for name, field in schema["properties"].items()}
-    if not nullable:
-        kept = _open(kept)
+def _plain(schema: Json) -> Json:
+    """The schema without titles, open to further fields, and with null where a field is optional."""
+    kept = {key: value for key, value in schema.items() if key not in ("title", "additionalProperties")}
+    if isinstance(kept.get("items"), dict):
+        kept["items"] = _plain(kept["items"])
+    if UNION in kept:
+        kept[UNION] = [_plain(option) for option in kept[UNION]]
+    if "properties" in kept:
+        needed = kept.get("required", ())
+        kept["properties"] = {
+            name: _plain(field) if name in needed else _or_null(_plain(_without_null(field)))
+            for name, field in kept["properties"].items()
+        }
     return kept
+
+
+def _or_null(field: Json) -> Json:
+    """The field with null beside its type, and its default in words: strict clients refuse the keyword."""
+    default = field.pop("default", None)
+    said = field.pop("description", "")
+    if default not in (None, False, [], {}, "", 0, 0.0):
+        said = f"{said} Default: {default}."
+    options = field.get(UNION, [field])
+    if any(option.get("type") == "object" and "properties" not in option for option in options):
+        # A strict client knows no open objects: it sends them as JSON text.
+        options = [*options, {"type": "string"}]
+    return {UNION: [*options, {"type": "null"}], **({"description": said.strip()} if said else {})}
 
 
 def _brief(schema: Json) -> Json:
@@ -79,12 +82,12 @@ def _brief(schema: Json) -> Json:
         fields = {name: _optional(field, name in needed) for name, field in schema["properties"].items()}
         required = {"required": needed} if needed else {}
         return {"type": "object", "properties": fields, **required}
-    if options := schema.get(_UNION):
+    if options := schema.get(UNION):
         briefs = [_brief(option) for option in options]
         objects = [brief for brief in briefs if "properties" in brief]
         rest = [brief for brief in briefs if "properties" not in brief]
         merged = [_merged(objects)] if objects else []
-        return {_UNION: [*merged, *rest]} if len([*merged, *rest]) > 1 else merged[0]
+        return {UNION: [*merged, *rest]} if len([*merged, *rest]) > 1 else merged[0]
     kept = {key: value for key, value in schema.items() if key in ("type", "enum", "const")}
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict):
@@ -108,66 +111,43 @@ def _merged(objects: Sequence[Json]) -> Json:
     return {"type": "object", "properties": fields, **({"required": required} if required else {})}
 
 
-def _open(schema: Json) -> Json:
-    """The server itself says which arguments are unknown; some hosts refuse the keyword."""
-    return {key: value for key, value in schema.items() if (key, value) != ("additionalProperties", False)}
-
-
 def _without_null(schema: Json) -> Json:
     kept = {key: value for key, value in schema.items() if not (key == "default" and value is None)}
-    options = [option for option in kept.get(_UNION, ()) if option != {"type": "null"}]
+    options = [option for option in kept.get(UNION, ()) if option != {"type": "null"}]
     if len(options) == 1:
-        del kept[_UNION]
+        del kept[UNION]
         return {**options[0], **kept}
     return kept
 
 
-def _decoded(schema: Json, arguments: Mapping[str, Any]) -> Json:
-    """Some models write lists and objects as JSON text; what parses to the right kind is taken."""
-    kinds = {"array": list, "object": dict}
-    decoded = dict(arguments)
-    for name, field in schema.get("properties", {}).items():
-        kind = kinds.get(field.get("type", ""))
-        if kind and isinstance(value := decoded.get(name), str):
-            parsed = _parsed(value)
-            decoded[name] = parsed if isinstance(parsed, kind) else value
-    return decoded
+def listed_only(schema: Json, fields: Sequence[str]) -> Json:
+    """The schema with these fields alone; `entities.name!` is a required field of the objects in a list."""
+    inner: dict[str, list[str]] = {}
+    needed: list[str] = []
+    for field in fields:
+        name, _, rest = field.partition(".")
+        if name.endswith("!"):
+            needed.append(name := name.rstrip("!"))
+        inner.setdefault(name, []).extend([rest] if rest else [])
+    listed = {
+        name: _items_only(schema["properties"][name], names) if names else schema["properties"][name]
+        for name, names in inner.items()
+    }
+    needed += [name for name in schema.get("required", ()) if name in inner and name not in needed]
+    properties = {name: _required(field) if name in needed else field for name, field in listed.items()}
+    return {**schema, "properties": properties, **({"required": needed} if needed else {})}
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _required(field: Json) -> Json:
+    """A field that must be given is not null."""
+    options = [option for option in field.get(UNION, ()) if option != {"type": "null"}]
+    if len(options) != 1:
+        return field
+    return {**options[0], **{key: value for key, value in field.items() if key not in (UNION, "default")}}
 
 
-def _complaints(schema: Json, errors: Sequence[ErrorDetails]) -> Iterator[str]:
-    for error in errors:
-        path = _path(error["loc"])
-        if error["type"] == "missing":
-            yield f"{path} is missing"
-        elif error["type"] == "extra_forbidden":
-            allowed = ", ".join(_allowed(schema, error["loc"][:-1])) or "no arguments"
-            yield f"{path} is not known here; allowed: {allowed}"
-        else:
-            yield f"{path}: {_softened(error['msg'])}"
-
-
-def _path(location: Sequence[str | int]) -> str:
-    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in location]
-    return "".join(steps).lstrip(".") or "arguments"
-
-
-def _softened(message: str) -> str:
-    for prefix in ("Input should be ", "Value error, "):
-        if message.startswith(prefix):
-            return ("must be " if prefix.startswith("Input") else "") + message.removeprefix(prefix)
-    return message[:1].lower() + message[1:]
-
-
-def _allowed(schema: Json, location: Sequence[str | int]) -> list[str]:
-    for step in location:
-        schema = (
-            schema.get("items", {}) if isinstance(step, int) else schema.get("properties", {}).get(step, {})
-        )
-    return list(schema.get("properties", {}))
+def _items_only(field: Json, names: Sequence[str]) -> Json:
+    if UNION in field:
+        options = [_items_only(option, names) if "items" in option else option for option in field[UNION]]
+        return {**field, UNION: options}
+    return {**field, "items": listed_only(field["items"], names)}

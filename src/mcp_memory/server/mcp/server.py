@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.carried import Carried
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
+from mcp_memory.server.mcp.wording import about_offered
 from mcp_memory.server.principal import principal_of
 
 if TYPE_CHECKING:
@@ -59,11 +60,14 @@ class Dispatcher:
         }
         self._templates = [template for set in self.sets for template in set.templates]
         self._prompts: dict[str, Prompt] = {
-            prompt.name: prompt for set in self.sets for prompt in set.prompts
+            prompt.name: prompt
+            for set in self.sets
+            for prompt in set.prompts
+            if not prompt.about or any(name in self._tools for name in prompt.about)
         }
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool.listed() for tool, _ in self._tools.values()])
+        return types.ListToolsResult(tools=[tool.listed(self._tools) for tool, _ in self._tools.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in self._tools:
@@ -131,7 +135,7 @@ class Dispatcher:
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"{prompt.name} needs {', '.join(missing)}")
         text = await self._in_thread(
-            lambda: self._asked(lambda engine: prompt.render(engine, given), self._caller(context))
+            lambda: self._asked(lambda engine: self._said(prompt, engine, given), self._caller(context))
         )
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
@@ -146,6 +150,11 @@ class Dispatcher:
                 )
             )
         return types.CompleteResult(completion=types.Completion(values=list(values)))
+
+    def _said(self, prompt: Prompt, engine: Engine, given: Mapping[str, str]) -> str:
+        if prompt.render is not None:
+            return prompt.render(engine, given)
+        return about_offered(prompt.text, self._tools)
 
     def _reader(self, uri: str) -> tuple[str, Callable[[Engine], str]]:
         if resource := self._resources.get(uri):
@@ -258,13 +267,19 @@ def build(
     return Server(
         sets[0].server_name,
         version=__version__,
-        instructions="\n\n".join(tool_set.instructions for tool_set in sets if tool_set.instructions) or None,
+        instructions=_instructions(sets),
         lifespan=lambda _: _watching(desk, own_feed=feed is None),
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
         on_subscriptions_listen=desk.listen,
         **offers,
     )
+
+
+def _instructions(sets: Sequence[ToolSet]) -> str | None:
+    offered = {tool.name for tool_set in sets for tool in tool_set.tools}
+    texts = [tool_set.instruct(offered) for tool_set in sets if tool_set.instruct]
+    return "\n\n".join(texts) or None
 
 
 def greeting(server: Server[Any]) -> InitializationOptions:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import mcp_types as types
-from pydantic import ConfigDict, TypeAdapter, WithJsonSchema
+from pydantic import ConfigDict, Field, TypeAdapter, WithJsonSchema
 
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Progress, unreported
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.schema import Json
+from mcp_memory.server.mcp.validation import validated
+from mcp_memory.server.mcp.wording import ALL_NAMES, about_offered
 from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.text.budget import within
 from mcp_memory.text.plain import plain
 
 if TYPE_CHECKING:
@@ -59,26 +62,41 @@ class Tool:
     description: str
     """Written for a model: when to use the tool, and when not."""
     annotations: types.ToolAnnotations
-    input_schema: Json
-    describe_output: Callable[[], Json]
-    """The schema of what the tool answers; made when it is listed."""
+    describe_input: Callable[[], Json]
+    """The schema of what it takes; made when the tool is listed or called."""
+    describe_output: Callable[[], Json] | None
+    """The same for what it answers; None: not told."""
     run: Run
     """Takes an engine that acts for the caller. May block, and may raise a `MemoryServerError`."""
 
     @cached_property
-    def output_schema(self) -> Json:
-        return self.describe_output()
+    def input_schema(self) -> Json:
+        return self.describe_input()
+
+    @cached_property
+    def output_schema(self) -> Json | None:
+        return self.describe_output and self.describe_output()
+
+    def listing(self, *fields: str, description: str = "") -> Tool:
+        """The same tool with these fields alone in its schema, and without one of its answer.
+
+        It takes what it took before. A field with a `!` is required here.
+        """
+        narrow = partial(_narrowed, self.describe_input, fields)
+        said = description or self.description
+        return replace(self, describe_input=narrow, describe_output=None, description=said)
 
     @property
     def only_reads(self) -> bool:
         return bool(self.annotations.read_only_hint)
 
-    def listed(self) -> types.Tool:
+    def listed(self, offered: Collection[str] = ALL_NAMES) -> types.Tool:
+        """As clients see it; the description speaks only of tools that are offered."""
         return types.Tool(
             name=self.name,
             title=self.title,
-            description=self.description,
-            input_schema=self.input_schema,
+            description=about_offered(self.description, offered),
+            input_schema=_about_offered(self.input_schema, offered),
             output_schema=self.output_schema,
             annotations=self.annotations,
         )
@@ -150,7 +168,12 @@ class Prompt:
     title: str
     description: str
     arguments: Sequence[PromptArgument] = ()
-    render: Callable[[Engine, Mapping[str, str]], str]
+    text: str = ""
+    """What it says to everybody; sentences about tools that are not offered are left out."""
+    render: Callable[[Engine, Mapping[str, str]], str] | None = None
+    """Instead of a text: what it says depends on what is remembered."""
+    about: Collection[str] = ()
+    """Offered only with one of these tools."""
 
     def listed(self) -> types.Prompt:
         return types.Prompt(
@@ -162,6 +185,27 @@ class Prompt:
                 for item in self.arguments
             ],
         )
+
+
+def _narrowed(describe: Callable[[], Json], fields: Sequence[str]) -> Json:
+    return schema.listed_only(describe(), fields)
+
+
+def _about_offered(described: Json, offered: Collection[str]) -> Json:
+    """The schema with what its descriptions say about offered tools."""
+    if offered is ALL_NAMES:
+        return described
+    kept: Json = {}
+    for key, value in described.items():
+        if key == "description" and isinstance(value, str):
+            kept[key] = about_offered(value, offered)
+        elif isinstance(value, dict):
+            kept[key] = _about_offered(value, offered)
+        elif isinstance(value, list):
+            kept[key] = [_about_offered(one, offered) if isinstance(one, dict) else one for one in value]
+        else:
+            kept[key] = value
+    return kept
 
 
 def refusal(error: MemoryServerError) -> types.CallToolResult:
@@ -192,8 +236,8 @@ class ToolSet:
     resources: Sequence[Resource] = ()
     templates: Sequence[Template] = ()
     prompts: Sequence[Prompt] = ()
-    instructions: str | None = None
-    """For the model, once per session: what this memory is good for."""
+    instruct: Callable[[Collection[str]], str] | None = None
+    """For the model, once per session: what this memory is good for, given the tools that are offered."""
     server_name: str = "mcp-memory"
     greeting: str = "mcp-memory"
     """What is running, in words for the log."""
@@ -212,6 +256,14 @@ class Arguments(Shape):
 
 class NoArguments(Arguments):
     pass
+
+
+class Sized(Arguments):
+    """Of a tool that returns what is remembered, which may be much."""
+
+    max_tokens: Annotated[
+        int | None, Field(ge=50, description="Cut the answer to about this many tokens.")
+    ] = None
 
 
 Body = Callable[..., Any]
@@ -233,22 +285,32 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
         _, *rest = inspect.signature(body).parameters
         tells = "tell" in rest
         rest = [name for name in rest if name != "tell"]
-        taken: TypeAdapter[Any] = TypeAdapter(hints[rest[0]] if rest else NoArguments)
-        given: TypeAdapter[Any] = TypeAdapter(hints["return"])
-        takes = schema.input_schema(taken)
+        takes: type[Arguments] = hints[rest[0]] if rest else NoArguments
+        adapter = cache(partial(TypeAdapter[Any], takes))
+        describe_input = cache(lambda: schema.input_schema(adapter()))
+        sized = "max_tokens" in takes.model_fields
+
+        def describe_output() -> Json:
+            described = schema.output_schema(TypeAdapter(hints["return"]))
+            if sized:
+                described["properties"].setdefault("truncated", {"type": "boolean"})
+            return described
 
         def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
-            accepted = schema.validated(taken, takes, arguments)
+            accepted = validated(adapter(), describe_input(), arguments)
             value = body(engine, *([accepted] if rest else []), **({"tell": tell} if tells else {}))
-            return answer(plain(value))
+            structured = plain(value)
+            if sized and accepted.max_tokens is not None:
+                structured = within(structured, accepted.max_tokens)
+            return answer(structured)
 
         return Tool(
             name=body.__name__,
             title=title,
             description=inspect.cleandoc(body.__doc__ or ""),
             annotations=annotations,
-            input_schema=takes,
-            describe_output=partial(schema.output_schema, given),
+            describe_input=describe_input,
+            describe_output=describe_output,
             run=run,
         )
 

@@ -48,6 +48,10 @@ def omitted(name: str | None = None) -> Any:
     return Field(None, exclude_if=lambda value: value in (None, "", []), serialization_alias=name)
 
 
+OnlyIfTrue = Annotated[bool, Field(exclude_if=lambda value: not value)]
+"""A remark that is left out where it does not apply."""
+
+
 class Shape(BaseModel):
     """Anything that goes in or out. Unknown fields are refused, so that a misspelt one is noticed."""
 
