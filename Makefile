@@ -92,8 +92,8 @@ first-hour: clients ## A new user's first hour with the real programs, as docs/f
 	$(BIN)/python tools/npm_tools.py
 	$(BIN)/python -m tools.first_hour
 
-eval: setup ## How well recall finds what answers a question; FOLDER=… for other data
-	$(BIN)/python bench/eval.py $(FOLDER)
+eval: setup ## How well recall finds what answers your questions: make eval FOLDER=…
+	$(BIN)/mcp-memory eval $(FOLDER) --ablate
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .tools dist build

@@ -11,19 +11,25 @@ from __future__ import annotations
 
 import argparse
 import random
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.eval import _lines, _loaded
 from rich.console import Console
 from rich.progress import track
 
+from mcp_memory import config
+from mcp_memory.cli.evaluation.dataset import Dataset, memory_line, read_lines
+from mcp_memory.cli.evaluation.trial import load
 from mcp_memory.engine import Engine
 from mcp_memory.engine.arrivals import Place
 from mcp_memory.model import Caller
 from mcp_memory.ranking.certainty import FLOOR
+from mcp_memory.storage import Store
+from mcp_memory.storage.sqlite.database import SqliteDatabase
+from mcp_memory.wiring import embedder
 
 PROMPTS = Path(__file__).parents[1] / "tests" / "data" / "arriving_prompts.jsonl"
 FLOORS = (-0.15, -0.05, 0.0, FLOOR, 0.08, 0.12, 0.2, 0.4)
@@ -55,13 +61,32 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the table into this file, between its markers")
     chosen = parser.parse_args()
     memories, prompts = _material(chosen.locomo, chosen.claims)
-    engine, kept = _loaded(memories, Console(stderr=True))
+    engine, kept = _loaded(memories)
     known = [_with_ids(prompt, kept) for prompt in prompts][:: chosen.every]
     text = table([(floor, _outcomes(engine, known, floor)) for floor in FLOORS])
     print(text)
     if chosen.markdown:
         _write(chosen.markdown, text)
     engine.close()
+
+
+def _loaded(memories: Sequence[dict[str, Any]]) -> tuple[Engine, dict[str, str]]:
+    """An engine on a database that holds all memories, and by line id the id of the memory it became."""
+    cache = Path(tempfile.gettempdir()) / "mcp-memory-eval"
+    cache.mkdir(exist_ok=True)
+    trial = load(
+        Dataset("arriving", [memory_line(row, "a memory") for row in memories], []),
+        embedder(config.load({}, environ={})),
+        lambda file: Store(SqliteDatabase(file, "NORMAL")).open(),
+        cache,
+        true_dates=False,
+        progress=lambda done, total: None,
+    )
+    return Engine(trial.context), trial.kept
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    return [row for row, _ in read_lines(file)]
 
 
 def _outcomes(engine: Engine, prompts: Sequence[Prompt], floor: float) -> list[Outcome]:

@@ -15,6 +15,9 @@ PruneMode = Literal["archive", "delete"]
 SecretPolicy = Literal["allow", "redact", "refuse"]
 QUARANTINED_ORIGINS = ("import", "web", "tool")
 
+SIGNALS = ("words", "meaning", "neighbours", "conversation", "proximity", "names", "language")
+"""What ranks memories: BM25, vectors, the score and the text of neighbours, word order, names, language."""
+
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20
 
@@ -63,6 +66,8 @@ class Tuning:
     fading: Fading = "strict"
     """Of searches that follow the memory tool set's contract and name no fading themselves."""
     keyword_weight: float = 0.4
+    without: frozenset[str] = frozenset()
+    """Signals of ranking that are left out, to measure what each is worth; see SIGNALS."""
     trash: timedelta = timedelta(days=30)
     journal: timedelta = timedelta(days=365)
     """How long the journal keeps events after their undo data is gone."""

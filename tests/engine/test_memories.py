@@ -124,7 +124,7 @@ def test_near_duplicate_detection(make_engine: EngineMaker, minilm: Embedder) ->
     )
     assert second.outcome == "merged"
     assert second.memory.id == first.memory.id
-    assert second.memory.content == "User prefers dark mode"
+    assert second.memory.content == "User prefers dark mode\nThe user likes dark mode"
     assert second.memory.tags == ("ui", "editor")
     assert second.memory.metadata == {"by": "b", "kept": 1}
     assert math.isclose(second.memory.confidence, 0.8)  # the higher of the two, boosted

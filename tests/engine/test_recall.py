@@ -471,3 +471,18 @@ def test_a_filter_of_many_tags_is_answered_at_once(engine: Engine) -> None:
     engine.memories.remember(NewMemory(content="carries all but one", tags=tags[1:]))
     answer = engine.recall.recall("carries", mode="keyword", filter=Filter(tags=tags))
     assert [hit.memory.content for hit in answer.hits] == ["carries every tag"]
+
+
+def test_words_in_the_order_of_the_query_rank_above_the_same_words_scattered(engine: Engine) -> None:
+    remember(engine, "pie for a bowl of red and an apple")
+    remember(engine, "a red apple pie is in the bowl for you")
+    assert contents(engine.recall.recall("red apple pie", mode="keyword"))[0].startswith("a red apple pie")
+
+
+def test_a_phrase_in_quotes_is_found_to_the_letter(engine: Engine) -> None:
+    remember(engine, "end to end tests end late, and the tests begin to end")
+    remember(engine, "the tests run at the far end of the pipeline")
+    best = engine.recall.recall('"far end" tests', explain=True).hits[0]
+    assert best.memory.content == "the tests run at the far end of the pipeline"
+    assert best.explanation is not None
+    assert best.explanation["phrase"] > 0

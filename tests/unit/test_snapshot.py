@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_memory.model import Entity, Memory, Node, Relation
+from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.text.snapshot import BUDGET, cost, fair_shares, shortened, snapshot
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,49 +56,17 @@ def memory(content: str, kind: str = "generic") -> Memory:
     )
 
 
-def relation(type: str, other: str, *, incoming: bool = False, ended: bool = False) -> Relation:
-    ends = (2, other, 1, "Atlas") if incoming else (1, "Atlas", 2, other)
-    return Relation(
-        seq=1,
-        id="r1",
-        source_seq=ends[0],
-        source=ends[1],
-        target_seq=ends[2],
-        target=ends[3],
-        type=type,
-        strength=0.5,
-        confidence=1.0,
-        context=None,
-        metadata={},
-        created_at=NOW,
-        updated_at=NOW,
-        ended_at=NOW if ended else None,
-    )
-
-
 def node(*texts: str, of: Entity | None = None) -> Node:
     return Node(of or entity(), tuple(memory(text) for text in texts))
 
 
-def test_a_snapshot_has_name_type_description_observations_and_relations() -> None:
+def test_a_snapshot_has_name_type_description_and_observations() -> None:
     atlas = node("Runs on SQLite", "Has two developers", of=entity(description="A map server"))
-    relations = [relation("uses", "SQLite"), relation("manages", "Ana", incoming=True)]
-    assert snapshot(atlas, relations) == (
-        "Atlas (Project): A map server | Runs on SQLite | Has two developers"
-        " | Rel: uses → SQLite; manages ← Ana"
-    )
-
-
-def test_relations_are_there_without_observations() -> None:
-    assert snapshot(node(), [relation("uses", "SQLite")]) == "Atlas (Project) | Rel: uses → SQLite"
+    assert snapshot(atlas) == "Atlas (Project): A map server | Runs on SQLite | Has two developers"
 
 
 def test_an_entity_with_nothing_else_is_its_name_and_type() -> None:
-    assert snapshot(node(), []) == "Atlas (Project)"
-
-
-def test_relations_that_have_ended_are_left_out() -> None:
-    assert snapshot(node(), [relation("uses", "MySQL", ended=True)]) == "Atlas (Project)"
+    assert snapshot(node()) == "Atlas (Project)"
 
 
 @pytest.mark.parametrize(
@@ -110,34 +78,34 @@ def test_relations_that_have_ended_are_left_out() -> None:
     ],
 )
 def test_only_an_unusual_status_is_told(status: str, expected: str) -> None:
-    assert snapshot(node(of=entity(status=status)), []) == expected
+    assert snapshot(node(of=entity(status=status))) == expected
 
 
 def test_a_placeholder_has_no_type_to_tell() -> None:
-    assert snapshot(node(of=entity(type="unknown")), []) == "Atlas"
+    assert snapshot(node(of=entity(type="unknown"))) == "Atlas"
 
 
 def test_a_kind_is_told_unless_it_is_the_usual_one() -> None:
     atlas = Node(entity(), (memory("Use WAL", "decision"), memory("Is fast")))
-    assert snapshot(atlas, []) == "Atlas (Project): [decision] Use WAL | Is fast"
+    assert snapshot(atlas) == "Atlas (Project): [decision] Use WAL | Is fast"
 
 
 def test_what_is_superseded_or_forgotten_is_left_out() -> None:
     gone = (replace(memory("old"), superseded_at=NOW), replace(memory("lost"), forgotten_at=NOW))
-    assert snapshot(Node(entity(), (*gone, memory("new"))), []) == "Atlas (Project): new"
+    assert snapshot(Node(entity(), (*gone, memory("new")))) == "Atlas (Project): new"
 
 
-def test_long_observations_are_shortened_fairly_and_the_last_and_the_relations_stay() -> None:
+def test_long_observations_are_shortened_fairly_and_the_last_stays() -> None:
     texts = [f"start{letter} " + "filler words here " * 60 + "end" for letter in "abcdefgh"]
-    text = snapshot(node(*texts), [relation("uses", "SQLite")])
+    text = snapshot(node(*texts))
     assert all(f"start{letter} " in text for letter in "abcdefgh")
-    assert text.endswith("… | Rel: uses → SQLite")
+    assert text.endswith("…")
     assert cost(text) <= BUDGET
 
 
 def test_a_short_observation_among_long_ones_stays_whole() -> None:
     texts = ["long words " * 200, "The port is 8080", "more words " * 200]
-    assert " | The port is 8080 | " in snapshot(node(*texts), [])
+    assert " | The port is 8080 | " in snapshot(node(*texts))
 
 
 @pytest.mark.seed("002 snapshot")
@@ -146,7 +114,7 @@ def test_of_many_observations_first_and_last_are_kept_and_the_most_varied_of_the
     varied = "every single word differs from its neighbours inside this observation"
     texts = [f"head number {n}" for n in range(3)] + [dull] * 20 + [varied] + [dull] * 20
     texts += [f"tail number {n}" for n in range(7)]
-    text = snapshot(node(*texts), [], budget=180)
+    text = snapshot(node(*texts), budget=180)
     assert all(f"head number {n}" in text for n in range(3))
     assert all(f"tail number {n}" in text for n in range(7))
     assert varied in text
@@ -156,7 +124,7 @@ def test_of_many_observations_first_and_last_are_kept_and_the_most_varied_of_the
 
 
 def test_all_observations_are_in_when_they_fit() -> None:
-    text = snapshot(node(*(f"fact {n}" for n in range(30))), [])
+    text = snapshot(node(*(f"fact {n}" for n in range(30))))
     assert all(f"fact {n}" in text for n in range(30))
 
 
@@ -168,14 +136,13 @@ texts = st.text(max_size=3000)
     texts,
     st.text(min_size=1, max_size=300),
     st.integers(40, 480),
-    st.integers(0, 40),
 )
 @pytest.mark.seed("002 snapshot")
 def test_no_snapshot_is_above_its_budget(
-    contents: list[str], description: str, name: str, budget: int, relation_count: int
+    contents: list[str], description: str, name: str, budget: int
 ) -> None:
     of = entity(name=name, description=description)
-    text = snapshot(node(*contents, of=of), [relation("depends_on", name)] * relation_count, budget)
+    text = snapshot(node(*contents, of=of), budget)
     assert cost(text) <= budget
 
 
@@ -192,14 +159,13 @@ def test_the_models_own_count_has_the_last_word() -> None:
     def strict_count(text: str) -> int:
         return len(text) // 2
 
-    text = snapshot(node(*texts), [relation("uses", "SQLite")], 200, strict_count)
+    text = snapshot(node(*texts), 200, strict_count)
     assert 150 <= strict_count(text) <= 200
     assert all(f"start{letter}" in text for letter in "abcdefgh")
-    assert text.endswith(" | Rel: uses → SQLite")
 
 
 def test_a_count_that_nothing_can_satisfy_ends_in_a_short_text() -> None:
-    assert len(snapshot(node("fact " * 500), [], 100, lambda text: 1000)) < 10
+    assert len(snapshot(node("fact " * 500), 100, lambda text: 1000)) < 10
 
 
 def test_a_text_is_shortened_after_a_word() -> None:

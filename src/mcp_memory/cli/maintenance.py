@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mcp_memory.cli.memory_rendering import PREVIEW
-from mcp_memory.cli.options import SHARE
+from mcp_memory.cli.options import MEMORY_ID, SHARE
 from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
@@ -16,21 +16,40 @@ SHOWN = 50
 
 
 @click.command()
-@click.option("--threshold", type=SHARE, help="The least similarity of what is compared at all.")
+@click.option(
+    "--threshold", type=SHARE, help="Merge whatever is at least this similar; else only what says the same."
+)
+@click.option("--force", is_flag=True, help="Also merge what differs in a number, name, date or negation.")
 @click.option("--full", is_flag=True, help="Look at every memory again, not only at what is new or changed.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
 @json_option
 @click.pass_obj
-def consolidate(session: Session, threshold: float | None, full: bool, dry_run: bool, as_json: bool) -> None:
+def consolidate(
+    session: Session, threshold: float | None, force: bool, full: bool, dry_run: bool, as_json: bool
+) -> None:
     """Merge memories that say the same. What is merged stays readable, and can be taken apart again."""
     with Bar("things") as bar:
         done = session.engine.maintenance.consolidate(
-            threshold, full=full, dry_run=dry_run, progress=bar.file
+            threshold, full=full, dry_run=dry_run, force=force, progress=bar.file
         )
     if as_json:
         print_json(_report(done))
     else:
         _show(done)
+
+
+@click.command()
+@click.argument("id", type=MEMORY_ID)
+@click.argument("absorbed_id", type=MEMORY_ID)
+@json_option
+@click.pass_obj
+def merge(session: Session, id: str, absorbed_id: str, as_json: bool) -> None:
+    """Make one memory of two: ABSORBED_ID becomes a part of ID. Both wordings stay."""
+    merged = session.engine.maintenance.merge(id, absorbed_id)
+    if as_json:
+        print_json({"id": merged.memory.id, "content": merged.memory.content, "change": merged.act})
+        return
+    say(f"{merged.memory.id} now says:\n{merged.memory.content}")
 
 
 @click.command()

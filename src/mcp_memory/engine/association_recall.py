@@ -56,7 +56,9 @@ class AssociationSearch(MemoryPlan):
         relevance = {seq: max(matches.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**matches, **near}}
         lists = self._lists(candidates, matches, relevance)
         fused = rrf(lists.values())
-        curated = {seq: relevance[seq] for seq in list(fused)[: CURATED * self.wanted.limit]}
+        # A strong association of the best match stands in one list only: rank alone would cut it off.
+        chosen = [*list(fused)[: CURATED * self.wanted.limit], *lists["associations"][: self.wanted.limit]]
+        curated = {seq: relevance[seq] for seq in dict.fromkeys(chosen)}
 
         def explained(seq: int) -> dict[str, Any]:
             return {

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.pipeline import Question
@@ -14,7 +15,7 @@ POOL = 100
 """Candidates from each list. Short lists lose what only both together would find."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidates:
     """By the numbers of what may be meant; a key missing in a mapping was not found that way."""
 
@@ -26,15 +27,17 @@ class Candidates:
     """The cosine of every candidate that has a vector, also of those found by words alone."""
     unrelated: float
     """The cosine of texts that have nothing in common."""
+    worth: float = 1.0
+    """What the model's opinion counts; less where the query is in a language it does not know."""
 
-    @property
+    @cached_property
     def keyword(self) -> dict[int, float]:
         """BM25 on a scale where the best is 1."""
         return min_max(self.words, floor=0.0)
 
     def semantic(self, seq: int) -> float:
         """The cosine on a scale from unrelated (0) to the same (1)."""
-        return calibrated(self.cosine[seq], self.unrelated) if seq in self.cosine else 0.0
+        return self.worth * calibrated(self.cosine[seq], self.unrelated) if seq in self.cosine else 0.0
 
 
 def gather(
@@ -58,7 +61,7 @@ def with_vectors(
         return Candidates(words, {}, {}, 0.0)
     nearest = dict(tx.indexes.nearest(owner, meaning.model, meaning.vector, allowed, pool))
     others = cosines(tx, owner, meaning, [seq for seq in words if seq not in nearest])
-    return Candidates(words, nearest, {**nearest, **others}, meaning.unrelated_cosine)
+    return Candidates(words, nearest, {**nearest, **others}, meaning.unrelated_cosine, meaning.worth)
 
 
 def cosines(

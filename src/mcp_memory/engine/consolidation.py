@@ -20,7 +20,8 @@ from mcp_memory.ranking.fusion import calibrated
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.consolidation import Pair
 from mcp_memory.text.preview import shortened
-from mcp_memory.text.sameness import Calibration, Verdict, differences, reworded, verdict
+from mcp_memory.text.sameness import Calibration, Kind, Verdict, reworded, verdict_on
+from mcp_memory.text.wordings import has_wording, with_wordings
 
 if TYPE_CHECKING:
     from mcp_memory.ranking.closeness import Matrix
@@ -39,6 +40,9 @@ LONGEST_COMPARED = 2000
 
 REWORDED = 0.8125
 """How far from unrelated to equal two wordings of one thought lie: a cosine of 0.85 with MiniLM."""
+
+OF_FACT: frozenset[Kind] = frozenset({"number", "date", "unit", "name", "negation", "antonym"})
+"""Differences that make two facts of two texts, however close."""
 
 Likeness = dict[tuple[int, int], float]
 """The cosine of two memories by their numbers, the smaller first."""
@@ -84,6 +88,10 @@ class Rules:
     contradictions: set[frozenset[int]]
     observations: bool
     """Whether an observation of the knowledge graph may be absorbed."""
+    by_cosine: bool = False
+    """Whether the caller named the threshold: closeness decides, except for differences of fact."""
+    force: bool = False
+    """Whether differences of fact do not count either."""
 
     def may_be_absorbed(self, memory: Memory) -> bool:
         return self.observations or memory.origin != "observation"
@@ -98,10 +106,20 @@ class Rules:
             return "one contradicts the other"
         if not self.may_be_absorbed(other):
             return "an observation of the knowledge graph is merged only on demand"
+        if not self.observations and primary.origin == "observation" and _reworded(primary, other):
+            return "an observation of the knowledge graph keeps its own words"
         if max(len(primary.content), len(other.content)) > LONGEST_COMPARED:
             return "they are too long to be compared word by word"
-        said = verdict(primary.content, other.content, cosine, self.calibration)
-        return None if said.same or self._reworded(primary, other, cosine, said) else said.reason
+        said = verdict_on(primary.content, other.content, cosine, self.calibration)
+        if said.same or self._reworded(primary, other, cosine, said) or self._asked_for(primary, other, said):
+            return None
+        return said.reason
+
+    def _asked_for(self, primary: Memory, other: Memory, said: Verdict) -> bool:
+        """Close enough for a caller who named the threshold; an observation's words are its own."""
+        if not self.by_cosine or "observation" in (primary.origin, other.origin):
+            return False
+        return self.force or not any(difference.kind in OF_FACT for difference in said.differences)
 
     def _reworded(self, primary: Memory, other: Memory, cosine: float, said: Verdict) -> bool:
         """One thought in other words, that can stand beside the first; an observation's words are its own."""
@@ -110,6 +128,10 @@ class Rules:
             and reworded(said.differences)
             and "observation" not in (primary.origin, other.origin)
         )
+
+
+def _reworded(primary: Memory, other: Memory) -> bool:
+    return not has_wording(primary.content, other.content)
 
 
 def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
@@ -249,15 +271,6 @@ def merge(tx: Transaction, cluster: Cluster) -> None:
         tx.journal.record(MemoryDeleted(id, absorbed_by=primary.id))
 
 
-def _together(primary: Memory, absorbed: Sequence[Memory]) -> str:
-    """The primary's words, and beside them those that put it differently: nothing that was said is lost."""
-    lines = [primary.content]
-    for memory in absorbed:
-        if all(differences(line, memory.content) for line in lines):
-            lines.append(memory.content)
-    return "\n".join(lines)
-
-
 def _adjacent(likeness: Likeness) -> dict[int, list[tuple[int, float]]]:
     """By memory, those that are close to it, the closest first."""
     near: dict[int, list[tuple[int, float]]] = {}
@@ -284,7 +297,7 @@ def _additions(primary: Memory, absorbed: Sequence[Memory]) -> dict[str, Any]:
         metadata |= memory.metadata
     pins = [memory.pinned_at for memory in everyone if memory.pinned_at is not None]
     added: dict[str, Any] = {
-        "content": _together(primary, absorbed),
+        "content": with_wordings(primary.content, (memory.content for memory in absorbed)),
         "tags": tuple(dict.fromkeys(tag for memory in everyone for tag in memory.tags)),
         "metadata": metadata,
         "importance": max(memory.importance for memory in everyone),

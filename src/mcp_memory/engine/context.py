@@ -60,6 +60,8 @@ class Context:
     """The request under way that may be received again, by another server."""
     recording: bool = True
     """Whether reads count as use: being read makes a memory stronger, and teaches the ranking."""
+    records_use: bool = True
+    """Whether being found counts as use; not while search is measured."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
 
@@ -89,6 +91,8 @@ class Context:
         Use is counted roughly. That it could not be noted is no reason to fail a read, or to hold it up.
         """
         if not self.recording:
+            return
+        if not self.records_use:
             return
         try:
             with self.noting(patience=NOTE_PATIENCE) as tx:

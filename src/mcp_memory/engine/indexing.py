@@ -9,8 +9,9 @@ from mcp_memory.embedding import Embedder, NoModel, Purpose
 from mcp_memory.engine.context import NOTE_PATIENCE, Topic
 from mcp_memory.engine.flagging import find_repeats, flag
 from mcp_memory.errors import Unavailable
-from mcp_memory.model import Caller, EmbeddingModel, Node, Owner, Pending, Relation
+from mcp_memory.model import Caller, EmbeddingModel, Node, Owner, Pending
 from mcp_memory.storage import Transaction
+from mcp_memory.text.language import is_foreign
 from mcp_memory.text.snapshot import BUDGET, snapshot
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ BATCH = 32
 
 STEP = 8
 """Texts embedded between two commits: more are no faster, and somebody may be waiting for a turn."""
+
+ENGLISH_MODELS = frozenset({"all-MiniLM-L6-v2"})
+"""Models that know no other language; of other models it is not known."""
+
+FOREIGN_WORTH = 0.3
+"""What such a model's opinion of another language counts: more harms Chinese, less harms Spanish."""
+
+MULTILINGUAL_HINT = "`mcp-memory model pull multilingual-e5-small` helps"
 
 AT_ONCE = 2 * BATCH
 """How many a search finishes before it looks, if there is time: what its client just wrote."""
@@ -37,6 +46,13 @@ class Meaning:
     model: EmbeddingModel
     vector: bytes
     unrelated_cosine: float
+    foreign: bool = False
+    """Whether the text is in a language that the model was not made for."""
+
+    @property
+    def worth(self) -> float:
+        """What the model's opinion counts beside words."""
+        return FOREIGN_WORTH if self.foreign else 1.0
 
     def cosines(self, vectors: Mapping[int, bytes]) -> dict[int, float]:
         """How close each stored vector is to this one."""
@@ -49,7 +65,9 @@ class Meaning:
 
     def mode(self, wanted: str) -> str:
         """How a search with this vector ran, for its answer."""
-        return wanted
+        if not self.foreign:
+            return wanted
+        return f"{wanted}, mostly by words: {self.model.name} was made for English ({MULTILINGUAL_HINT})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +93,10 @@ class Indexing(Topic):
             if model is None:
                 return ByWordsOnly(self._mismatch(embedder))
             return Meaning(
-                model, embedder.embed([text], purpose)[0].tobytes(), embedder.card.unrelated_cosine
+                model,
+                embedder.embed([text], purpose)[0].tobytes(),
+                embedder.card.unrelated_cosine,
+                foreign=embedder.card.name in ENGLISH_MODELS and is_foreign(text),
             )
         except Unavailable as error:
             return ByWordsOnly(str(error))
@@ -239,11 +260,4 @@ def _texts_of(tx: Transaction, owner: Owner, seqs: list[int], budget: int) -> di
     if owner == "reflection":
         return {seq: reflection.content for seq, reflection in tx.reflections.fetch(seqs).items()}
     entities = tx.entities.fetch(seqs)
-    touching: dict[int, list[Relation]] = {}
-    for relation in tx.relations.touching(entities):
-        for seq in {relation.source_seq, relation.target_seq}:
-            touching.setdefault(seq, []).append(relation)
-    return {
-        node.entity.seq: snapshot(node, touching.get(node.entity.seq, []), budget)
-        for node in tx.entities.nodes(entities.values())
-    }
+    return {node.entity.seq: snapshot(node, budget) for node in tx.entities.nodes(entities.values())}

@@ -1,6 +1,6 @@
 """Keeps the memory in order by itself: prunes what has faded, merges what says the same, lets the past go."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from mcp_memory.engine.consolidation import (
     Grouping,
     KeptApart,
     Likeness,
+    Member,
     Rules,
     grouped,
     merge,
@@ -24,8 +25,8 @@ from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
-from mcp_memory.engine.memory_changes import archive_memory, remove_memory
-from mcp_memory.errors import Unavailable, Unequipped
+from mcp_memory.engine.memory_changes import archive_memory, living, remove_memory
+from mcp_memory.errors import Invalid, Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
 from mcp_memory.model import EmbeddingModel, Memory, Progress, unreported
 from mcp_memory.storage import Transaction
@@ -61,6 +62,25 @@ class Pruned:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Coverage:
+    """How thoroughly memories were compared."""
+
+    threshold: float
+    observations: bool
+    by_cosine: bool
+    force: bool
+
+    def includes(self, other: "Coverage") -> bool:
+        """Whether nothing is left to compare for a run like the other."""
+        return (
+            self.threshold <= other.threshold
+            and self.observations >= other.observations
+            and self.by_cosine >= other.by_cosine
+            and self.force >= other.force
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Consolidated:
     """What a consolidation did, or would do in a dry run."""
 
@@ -83,6 +103,16 @@ class Consolidated:
     def deleted(self) -> int:
         """How many memories became part of another one."""
         return sum(len(cluster.absorbed) for cluster in self.clusters)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merged:
+    """One memory made of two."""
+
+    memory: Memory
+    absorbed_id: str
+    act: str
+    """Undo takes it."""
 
 
 class Maintenance(Topic):
@@ -118,30 +148,37 @@ class Maintenance(Topic):
         dry_run: bool = False,
         full: bool = False,
         observations: bool = True,
+        force: bool = False,
         progress: Progress = unreported,
     ) -> Consolidated:
         """Merge memories that say the same: those new or changed since the last run, with all the others.
 
-        `threshold` is the least cosine of what is compared at all. `full` looks at every memory again, as
-        does a threshold below that of the last run. Without `observations` those of the knowledge graph are
-        left alone. The run is one change and can be undone; so can each merge, by restoring what it absorbed.
+        Without a `threshold` only what says the same is merged. With one, whatever lies at least that close,
+        apart from pairs that differ in a number, name, date, unit or negation; `force` merges these too.
+        `full` looks at every memory again, as does a request that earlier runs did not cover.
+
+        Without `observations` those of the knowledge graph are left alone. The run is one change and can be
+        undone; so can each merge, by restoring what it absorbed.
         """
         tell = progress
         least = checked_share(
             self._context.tuning.consolidation_threshold if threshold is None else threshold,
             "the similarity threshold",
         )
+        scope = Coverage(
+            threshold=least, observations=observations, by_cosine=threshold is not None, force=force
+        )
         model, calibration = self._model(tell)
         started_at = self._context.clock()
         with self._context.reading() as tx:
-            since = BEGINNING if full else _since(tx, least)
+            since = BEGINNING if full else _since(tx, scope)
             total = tx.consolidation.count_to_compare(since, observations=observations)
         likeness = self._likeness(model, since, least, total, observations, tell)
-        grouping = self._grouping(likeness, calibration, observations)
+        grouping = self._grouping(likeness, calibration, scope)
         act = None if dry_run else self._context.new_id()
         done = grouping.clusters if act is None else self._merge(act, grouping, tell)
         if act is not None:
-            self._conclude(act, done, started_at, least)
+            self._conclude(act, done, started_at, scope)
         return Consolidated(
             clusters=done,
             apart=grouping.apart,
@@ -150,6 +187,16 @@ class Maintenance(Topic):
             act=act if done else None,
             dry_run=dry_run,
         )
+
+    def merge(self, primary_id: str, absorbed_id: str) -> Merged:
+        """Make one of two memories, because somebody says that they are. Every wording is kept."""
+        if primary_id == absorbed_id:
+            raise Invalid("a memory cannot be merged with itself: name two")
+        with self._context.writing() as tx:
+            primary, absorbed = living(tx, primary_id), living(tx, absorbed_id)
+            merge(tx, Cluster(primary, (Member(absorbed, 1.0),)))
+            [merged] = tx.memories.fetch([primary.seq]).values()
+            return Merged(memory=merged, absorbed_id=absorbed.id, act=tx.act)
 
     def due(self, now: datetime | None = None) -> tuple[Job, ...]:
         """The jobs whose time has come in this space: each once a day, merging also after many insertions."""
@@ -235,14 +282,16 @@ class Maintenance(Topic):
             last, done = seqs[-1], done + len(seqs)
             tell("comparing", done, max(total, done))
 
-    def _grouping(self, likeness: Likeness, calibration: Calibration, observations: bool) -> Grouping:
+    def _grouping(self, likeness: Likeness, calibration: Calibration, scope: Coverage) -> Grouping:
         seqs = {seq for pair in likeness for seq in pair}
         with self._context.reading() as tx:
             rules = Rules(
                 calibration=calibration,
                 parted=tx.consolidation.parted(),
                 contradictions=tx.consolidation.contradictions(seqs),
-                observations=observations,
+                observations=scope.observations,
+                by_cosine=scope.by_cosine or scope.force,
+                force=scope.force,
             )
             memories = list(tx.memories.fetch(seqs).values())
             half_life = self._context.tuning.half_life
@@ -260,10 +309,10 @@ class Maintenance(Topic):
             tell("merging", len(done), len(grouping.clusters))
         return tuple(done)
 
-    def _conclude(self, act: str, done: tuple[Cluster, ...], started_at: datetime, least: float) -> None:
+    def _conclude(self, act: str, done: tuple[Cluster, ...], started_at: datetime, scope: Coverage) -> None:
         deleted = sum(len(cluster.absorbed) for cluster in done)
         with self._context.writing(act) as tx:
-            tx.settings.put(_CONSOLIDATED, {"at": started_at.isoformat(), "threshold": least})
+            _mark_covered(tx, scope, started_at)
             _mark_seen(tx)
             tx.journal.record(ConsolidationComplete(deleted + len(done), deleted))
 
@@ -285,9 +334,18 @@ def _mark_seen(tx: Transaction) -> None:
     tx.settings.put(_SEEN, {"seq": tx.consolidation.newest()})
 
 
-def _since(tx: Transaction, least: float) -> datetime:
-    """From when on memories have not been compared at this threshold."""
-    last: dict[str, Any] | None = tx.settings.get(_CONSOLIDATED)
-    if last is None or least < last["threshold"]:
-        return BEGINNING
-    return datetime.fromisoformat(last["at"])
+def _since(tx: Transaction, scope: Coverage) -> datetime:
+    """From when on memories have not been compared as thoroughly as now."""
+    runs = [(Coverage(**run["scope"]), datetime.fromisoformat(run["at"])) for run in _runs(tx)]
+    return max((at for covered, at in runs if covered.includes(scope)), default=BEGINNING)
+
+
+def _mark_covered(tx: Transaction, scope: Coverage, at: datetime) -> None:
+    """Remember how thorough this run was; a later one that asks for more compares again what it left out."""
+    others = [run for run in _runs(tx) if not scope.includes(Coverage(**run["scope"]))]
+    tx.settings.put(_CONSOLIDATED, {"runs": [*others, {"scope": asdict(scope), "at": at.isoformat()}]})
+
+
+def _runs(tx: Transaction) -> list[dict[str, Any]]:
+    runs: list[dict[str, Any]] = tx.settings.get(_CONSOLIDATED, {}).get("runs", [])
+    return runs

@@ -1,8 +1,8 @@
 """Memories that a query may mean, by words, by meaning and in their surroundings."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from mcp_memory.engine.candidates import Candidates, gather
 from mcp_memory.engine.pipeline import Question
@@ -12,12 +12,13 @@ from mcp_memory.ranking.fusion import min_max, weighted
 from mcp_memory.ranking.spreading import shared_with_neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.tuning import Tuning
 
 READ_CLOSELY = 50
 """Of how many of the best candidates the surroundings are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MemoryCandidates:
     """Memories that may be meant, with what ranking must know of them."""
 
@@ -38,16 +39,23 @@ class MemoryCandidates:
         """Everything that holds a word of the query or means more than an unrelated text."""
         return self._in_company(weighted(self.keyword, self.semantic, keyword_weight))
 
-    @property
+    @cached_property
     def keyword(self) -> dict[int, float]:
-        """BM25, with the words of the surroundings, on a scale where the best is 1."""
-        return min_max({**self.found.words, **self.context.words}, floor=0.0)
+        """BM25 with the words of the surroundings and what close reading adds, the best being 1."""
+        words = min_max({**self.found.words, **self.context.words}, floor=0.0)
+        readings = self.context.close_reading
+        read = {
+            seq: score + readings[seq].bonus if seq in readings else score for seq, score in words.items()
+        }
+        return min_max(read, floor=0.0)
 
-    @property
+    @cached_property
     def semantic(self) -> dict[int, float]:
         return {**_related(self.found), **self.context.meaning}
 
     def _in_company(self, scores: Mapping[int, float]) -> dict[int, float]:
+        if not self.context.shares:
+            return dict(scores)
         pairs = (
             (before, seq)
             for seq, (before, _) in self.context.around.items()
@@ -61,20 +69,31 @@ def gather_memories(
     question: Question,
     filter: Filter,
     *,
-    half_life: timedelta,
-    keyword_weight: float,
+    tuning: Tuning,
     pool: int,
 ) -> MemoryCandidates:
     """Candidates among the memories that the filter lets through, the best of them in their surroundings."""
+    half_life = tuning.half_life
     found = gather(tx, "memory", question, tx.memories.allowed(filter, half_life=half_life), pool)
-    first = weighted(found.keyword, _related(found), keyword_weight)
+    if "language" in tuning.without:
+        found = replace(found, worth=1.0)
+    first = weighted(found.keyword, _related(found), keyword_weight(tuning))
 
     def facts_of(seqs: Iterable[int]) -> dict[int, RankingFacts]:
         return tx.memories.standing(seqs, filter, half_life=half_life)
 
     facts = facts_of({**found.words, **found.cosine})
-    context = read_in_context(tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of)
+    context = read_in_context(
+        tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of, tuning.without
+    )
     return MemoryCandidates(found, context.facts, context)
+
+
+def keyword_weight(tuning: Tuning) -> float:
+    """The weight of words beside meaning; an ablation leaves one of both out."""
+    if "words" in tuning.without:
+        return 0.0
+    return 1.0 if "meaning" in tuning.without else tuning.keyword_weight
 
 
 def _related(found: Candidates) -> dict[int, float]:

@@ -1,13 +1,13 @@
 """Search plans over memories: by words and meaning, and what all plans over memories share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from mcp_memory.engine.candidates import POOL
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.memories import entity_names
-from mcp_memory.engine.memory_candidates import MemoryCandidates, gather_memories
+from mcp_memory.engine.memory_candidates import MemoryCandidates, gather_memories, keyword_weight
 from mcp_memory.engine.pipeline import Note, Question, Ranking
 from mcp_memory.model import Filter, Memory, TextMode
 from mcp_memory.ranking.decay import fading_factor
@@ -76,8 +76,7 @@ class MemoryPlan:
             tx,
             question,
             filter,
-            half_life=self.tuning.half_life,
-            keyword_weight=self.tuning.keyword_weight,
+            tuning=self.tuning,
             pool=self.wanted.pool,
         )
 
@@ -88,7 +87,7 @@ class MemoryPlan:
             return candidates.by_words()
         if mode == "semantic":
             return candidates.by_meaning(self.tuning.min_similarity)
-        return candidates.by_both(self.tuning.keyword_weight)
+        return candidates.by_both(keyword_weight(self.tuning))
 
     def trust(self, facts: RankingFacts) -> float:
         """What the match is multiplied by: less for what has faded or was superseded."""
@@ -164,10 +163,15 @@ def reinforcement(seqs: Sequence[int]) -> Note | None:
 
 
 def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
-    """What words and meaning say, for an explanation."""
-    found = candidates.found
+    """What each signal says about a candidate, for an explanation."""
+    found, context = candidates.found, candidates.context
+    reading = context.close_reading.get(seq)
+    signals = asdict(reading) if reading else {}
     return {
-        "keyword": found.keyword.get(seq),
+        "keyword": candidates.keyword.get(seq),
+        "own_keyword": found.keyword.get(seq),
         "cosine": found.cosine.get(seq),
-        "semantic": found.semantic(seq) if seq in found.cosine else None,
+        "semantic": candidates.semantic.get(seq, 0.0) if seq in found.cosine else None,
+        "conversation": context.strength,
+        **signals,
     }

@@ -3,6 +3,7 @@
 Every search runs through `search`. What differs between tools is the `Plan` they plug in.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +16,9 @@ from mcp_memory.errors import Invalid
 from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
 from mcp_memory.text.preview import ends_of
-from mcp_memory.text.words import query_terms
+from mcp_memory.text.words import query_terms, tokens
+
+_QUOTED = re.compile('["\u201c\u00ab]([^"\u201c\u201d\u00ab\u00bb]+)["\u201d\u00bb]')
 
 MOST_EMBEDDED = 1200
 """Characters of a query that are embedded: small models read no more."""
@@ -43,6 +46,19 @@ class Question:
     def terms(self) -> list[str]:
         """The words to search for, stemmed."""
         return [] if self.by_meaning_only else query_terms(ends_of(self.text, MOST_SEARCHED))
+
+    @cached_property
+    def phrases(self) -> list[list[str]]:
+        """What stands in quotes, as it is indexed."""
+        return [cut for quoted in _QUOTED.findall(self.text) if len(cut := tokens(quoted)) > 1]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Words with a capital inside the query, as they are indexed."""
+        words = self.text.split()[1:]
+        return frozenset(
+            token for word in words if word[:1].isupper() and not word.isupper() for token in tokens(word)[:1]
+        )
 
     def without_words(self) -> "Question":
         return replace(self, by_meaning_only=True)

@@ -18,7 +18,8 @@ from mcp_memory.events import MemoryCreated, MemoryUpdated
 from mcp_memory.model import GENERIC_KIND, ORDINARY_IMPORTANCE, PINNED_TYPE, Memory
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
-from mcp_memory.text.sameness import Calibration, verdict
+from mcp_memory.text.sameness import Calibration, verdict_on
+from mcp_memory.text.wordings import has_wording, with_wordings
 
 CLOSE = 0.875
 """How far from unrelated to equal a memory must lie to be called close: a cosine of 0.9 with
@@ -104,8 +105,10 @@ class Remembering(Topic):
                 return self._stored(tx, new, self._join(tx, equal, new), "equal", meaning)
             near = self._near(tx, new, meaning)
             same = next((found for found in near if found.difference is None), None)
+            if same is not None and has_wording(same.memory.content, new.content):
+                return self._stored(tx, new, self._join(tx, same.memory, new), "equal", meaning)
             if same is not None:
-                return self._stored(tx, new, self._absorb(tx, same.memory, new), "merged", meaning)
+                return self._stored(tx, new, self._absorb(tx, same.memory, new, meaning), "merged", meaning)
             memory = self._add(tx, new, meaning)
             for found in near:
                 connect(tx, memory, found.memory, "related_to", found.cosine, self._context.new_id)
@@ -226,10 +229,15 @@ class Remembering(Topic):
             tx.journal.record(MemoryUpdated(memory.id, told))
         return strengthened(tx, memory)
 
-    def _absorb(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
-        """Merge a new wording into the memory that says the same; the wording is kept as a version."""
+    def _absorb(
+        self, tx: Transaction, memory: Memory, new: NewMemory, meaning: Meaning | ByWordsOnly
+    ) -> Memory:
+        """Merge a new wording into the memory that says the same; the wording becomes a line of it."""
         tx.memories.keep_version(memory, _as_memory(tx, memory, new), "absorbed")
         changes = _additions(tx, memory, new)
+        if not new.captured:
+            changes["content"] = with_wordings(memory.content, [new.content])
+            _supply_between(tx, memory, meaning)
         linked = self._link(tx, memory, new)
         tx.memories.revise(memory, "merged", **changes)
         told = plain_changes(changes) | {"entities": linked}
@@ -283,6 +291,18 @@ class Remembering(Topic):
         )
 
 
+def _supply_between(tx: Transaction, memory: Memory, meaning: Meaning | ByWordsOnly) -> None:
+    """Give a memory of two wordings the vector between theirs, so that it is found by meaning at once."""
+    if isinstance(meaning, ByWordsOnly):
+        return
+    import numpy as np
+
+    for vector in tx.indexes.vectors("memory", meaning.model, [memory.seq]).values():
+        between = np.frombuffer(vector, "<f4") + np.frombuffer(meaning.vector, "<f4")
+        unit = (between / np.linalg.norm(between)).astype("<f4")
+        tx.indexes.supply(meaning.model, "memory", memory.seq, unit.tobytes())
+
+
 def entity_names(tx: Transaction, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
     """By memory id, the names of the entities that it is about."""
     found = tx.entities.of_memories(memory.seq for memory in memories)
@@ -302,10 +322,14 @@ def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _N
         return _Near(memory, cosine, f"one is of type {memory.type}, the other of type {new.type}", close)
     if max(len(memory.content), len(new.content)) > LONGEST_COMPARED:
         return _Near(memory, cosine, "they are too long to be compared word by word", close)
-    said = verdict(memory.content, new.content, cosine, Calibration(unrelated))
-    return _Near(
-        memory, cosine, None if said.same else said.reason, close, one_point=len(said.differences) == 1
-    )
+    said = verdict_on(memory.content, new.content, cosine, Calibration(unrelated))
+    difference = None if said.same else said.reason
+    reworded = said.same and not has_wording(memory.content, new.content)
+    if reworded and memory.origin == "observation" and not new.captured:
+        difference = "it is an observation of the knowledge graph, which keeps its own words"
+    if reworded and len(memory.content) + len(new.content) >= LONGEST_COMPARED:
+        difference = "together they would be too long for one memory"
+    return _Near(memory, cosine, difference, close, one_point=len(said.differences) == 1)
 
 
 def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Candidates read in their surroundings: what the memories stored right before and after them add."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from mcp_memory.engine.candidates import Candidates
@@ -16,6 +16,7 @@ from mcp_memory.ranking.conversation import (
     words_in_context,
 )
 from mcp_memory.ranking.fusion import calibrated
+from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.words import tokens
@@ -23,8 +24,27 @@ from mcp_memory.text.words import tokens
 ONE_OCCASION = timedelta(hours=1)
 """Memories stored one after the other within this time are taken for parts of one conversation."""
 
+SUBJECT = 0.125
+"""What it adds that a turn of a conversation is by, or begins with, somebody the query names."""
+
 FactsOf = Callable[[Iterable[int]], dict[int, RankingFacts]]
 """What ranking must know of those memories that the filter lets through."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseReading:
+    """What the text of a candidate adds to its keyword score, beyond which words it holds."""
+
+    proximity: float
+    """Words of the query side by side and in its order."""
+    phrase: float
+    """A phrase that the query has in quotes."""
+    subject: float
+    """The text begins with a name that the query asks about."""
+
+    @property
+    def bonus(self) -> float:
+        return self.proximity + self.phrase + self.subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +60,10 @@ class Surroundings:
     """BM25 with the words of the neighbours; also of neighbours that no list has found."""
     meaning: Mapping[int, float] = field(default_factory=dict)
     """Similarity to the query, raised towards that of the best neighbour."""
+    close_reading: Mapping[int, CloseReading] = field(default_factory=dict)
+    """Of the best candidates."""
+    shares: bool = True
+    """Whether a memory gets a share of its neighbours' scores."""
 
 
 def read_in_context(
@@ -49,25 +73,65 @@ def read_in_context(
     best: Sequence[int],
     facts: Mapping[int, RankingFacts],
     facts_of: FactsOf,
+    without: Collection[str] = (),
 ) -> Surroundings:
-    """Read the best candidates with their neighbours, as far as they are one conversation."""
+    """Read the best candidates with their neighbours, as far as they are one conversation.
+
+    `without` names signals that an ablation leaves out.
+    """
+    context = _read(tx, question, found, best, facts, facts_of, without)
+    return replace(context, shares="neighbours" not in without)
+
+
+def _read(
+    tx: Transaction,
+    question: Question,
+    found: Candidates,
+    best: Sequence[int],
+    facts: Mapping[int, RankingFacts],
+    facts_of: FactsOf,
+    without: Collection[str],
+) -> Surroundings:
     around, facts = _around(tx, best, facts, facts_of)
+    contents = tx.memories.contents(best) if question.terms else {}
     meaning = question.meaning
     ring = _neighbours(around)
-    if isinstance(meaning, ByWordsOnly) or not ring:
-        return Surroundings(around, facts)
+    if isinstance(meaning, ByWordsOnly) or not ring or not contents:
+        return Surroundings(around, facts, close_reading=_read_closely(question, contents, 0.0, without))
     vectors = tx.indexes.vectors("memory", meaning.model, {**dict.fromkeys(around), **dict.fromkeys(ring)})
-    contents = tx.memories.contents(around)
     strength = connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
-    if not strength:
-        return Surroundings(around, facts)
+    close_reading = _read_closely(question, contents, strength, without)
+    if not strength or "conversation" in without:
+        return Surroundings(around, facts, close_reading=close_reading)
     further, facts = _around(tx, [seq for seq in ring if seq not in around], facts, facts_of)
     wide = {**further, **around}
     others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in contents]
     texts = {**contents, **tx.memories.contents(others)}
     words = _words_in_context(question, found, wide, texts, strength)
-    similar = {seq: calibrated(cosine, found.unrelated) for seq, cosine in meaning.cosines(vectors).items()}
-    return Surroundings(around, facts, strength, words, meaning_in_context(similar, wide, strength))
+    similar = {
+        seq: found.worth * calibrated(cosine, found.unrelated)
+        for seq, cosine in meaning.cosines(vectors).items()
+    }
+    raised = meaning_in_context(similar, wide, strength)
+    return Surroundings(around, facts, strength, words, raised, close_reading)
+
+
+def _read_closely(
+    question: Question, contents: Mapping[int, str], strength: float, without: Collection[str]
+) -> dict[int, CloseReading]:
+    if "proximity" in without:
+        return {}
+    names = question.names if strength and "names" not in without else frozenset()
+    return {seq: _close_reading(question, text, names, strength) for seq, text in contents.items()}
+
+
+def _close_reading(question: Question, text: str, names: frozenset[str], strength: float) -> CloseReading:
+    words = tokens(text)
+    return CloseReading(
+        proximity=NEAR * proximity(words, question.terms),
+        phrase=QUOTED * any(holds_phrase(words, phrase) for phrase in question.phrases),
+        subject=SUBJECT * strength * bool(names & set(words[:1])),
+    )
 
 
 def _words_in_context(

@@ -37,8 +37,6 @@ class DerivedData:
             self._snapshots.add(row["seq"])
         elif table == "entity_memory":
             self._snapshots |= {image["entity_seq"] for image in (before, after) if image}
-        elif table == "relation":
-            self._snapshots |= {row["source_seq"], row["target_seq"]}
         elif table == "reflection":
             self._reflections[row["seq"]] = after
 

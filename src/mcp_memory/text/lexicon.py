@@ -23,14 +23,17 @@ def _groups(table: str) -> dict[str, str]:
 # Verbs inflect (-s, -ing; -ed with a mark of the past). The first of a line stands for all.
 _VERB_GROUPS = _groups(
     """
-    like prefer enjoy love
+    like prefer enjoy
+    love
     hate detest loathe
     dislike
     live reside dwell
     buy purchase
     sell
     begin start commence
-    end finish conclude
+    end
+    finish
+    conclude
     continue proceed
     use utilize utilise
     need require
@@ -54,7 +57,8 @@ _VERB_GROUPS = _groups(
     notify inform
     build construct
     create
-    have own possess
+    have
+    own possess
     request
     verify
     contain
@@ -361,6 +365,20 @@ FILLERS = _listed(
     el la los las un una unos unas muy también ya actualmente realmente
     """
 )
+EMPHASIS = _listed(
+    """
+    really very quite simply actually definitely basically currently now still also already indeed
+    muy también ya actualmente realmente
+    """
+)
+"""Fillers that a negation makes something of: `not definitely coming` is not `not coming`."""
+
+SAME_IN_THE_PAST = _listed("cost read put set hit cut let shut quit split spread bet beat hurt cast burst")
+"""Verbs whose past looks like their present: only the -s of `costs` says that it is not past."""
+
+# What one likes, drinks or speaks has no order; steps have.
+UNORDERED_AFTER = _listed("like hate dislike drink eat speak know use want need enjoy love play have own")
+
 DETERMINERS = _listed(
     """
     a an the this that these those my your his her its our their no some any all every each of for with

@@ -47,7 +47,6 @@ _TOKEN = re.compile(
 )
 
 
-_ACUTE = str.maketrans("áéíóú", "aeiou")
 _CAPITALISED = re.compile(r"[^\W\d_]+")
 _TO_SOMEBODY = re.compile(r"\ba(?= [A-ZÁÉÍÓÚÑ])")  # llamó a Luis: no article, so it must not be left out
 _DASH_AS_MINUS = re.compile(r"(?<!\S)[–—−](?=\d)")
@@ -144,22 +143,16 @@ def _meaning(words: Sequence[str], place: int) -> str:
     if word.endswith("'s"):
         return SYNONYMS.get(word[:-2], word[:-2]) + "'s"
     plain = _Z_SPELLING.sub(lambda match: match[0].replace("s", "z"), word)
+    if plain.removesuffix("s") in lexicon.SAME_IN_THE_PAST:
+        return plain
     if plain in VERB_FORMS and not _is_noun(before, after):
         # `a new plan` is one, `new plans` may be many
         return VERB_FORMS[plain] + ("" if lexicon.ARTICLES_OF_ONE.isdisjoint(lead) else "#1")
-    return SYNONYMS.get(plain) or _unaccented(plain)
+    return SYNONYMS.get(plain) or plain
 
 
 def _is_noun(before: str, after: str) -> bool:
     return before in lexicon.DETERMINERS or after in lexicon.AUXILIARIES or before.endswith("'s")
-
-
-def _unaccented(word: str) -> str:
-    """Spanish accents may be left off, but not from a last letter: trabajo is not trabajó.
-
-    Other marks stay: schon is not schön, ano is not año.
-    """
-    return word[:-1].translate(_ACUTE) + word[-1]
 
 
 def _without_be(words: Sequence[Word]) -> list[Word]:
@@ -182,7 +175,7 @@ def _without_infinitive(words: Sequence[Word]) -> list[Word]:
 
 def _ordered_list(words: list[Word]) -> list[Word]:
     """Two things at the end that one verb governs, in one order: tea and coffee, coffee and tea."""
-    if len(words) >= 4 and words[-2].meaning in {"and", "y"} and words[-4].surface in VERB_FORMS:
+    if len(words) >= 4 and words[-2].meaning in {"and", "y"} and words[-4].meaning in lexicon.UNORDERED_AFTER:
         first, last = sorted((words[-3], words[-1]), key=lambda word: word.meaning)
         return [*words[:-3], first, words[-2], last]
     return words

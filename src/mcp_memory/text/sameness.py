@@ -17,9 +17,11 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
 
+from mcp_memory.text.fine_print import fine_differences
 from mcp_memory.text.lexicon import MONTHS, PAST, UNITS
 from mcp_memory.text.normalization import Word, wording
 from mcp_memory.text.opposites import ANTONYMS, MODALS, NEGATIONS, QUANTITIES, TIMES
+from mcp_memory.text.wordings import has_wording, wordings
 
 Kind = Literal[
     "number", "date", "unit", "name", "negation", "antonym", "quantity", "tense", "modality", "order", "word"
@@ -81,6 +83,14 @@ def verdict(a: str, b: str, cosine: float, calibration: Calibration = MINILM) ->
     return Verdict(True, f"the same words up to style, cosine {cosine:.2f}")
 
 
+def verdict_on(content: str, text: str, cosine: float, calibration: Calibration = MINILM) -> Verdict:
+    """Compare a text with a memory that may hold several wordings: it is the same as any of them, or none."""
+    if has_wording(content, text):
+        return Verdict(True, "one of its wordings")
+    verdicts = [verdict(wording, text, cosine, calibration) for wording in wordings(content)]
+    return next((one for one in verdicts if one.same), verdicts[0])
+
+
 def reworded(found: Sequence[Difference]) -> bool:
     """Whether the differences look like one thought in other words: several, and none that tells facts apart.
 
@@ -94,7 +104,9 @@ def differences(a: str, b: str) -> tuple[Difference, ...]:
     left, right = wording(a), wording(b)
     meant_left, meant_right = ([word.meaning for word in words] for words in (left, right))
     if meant_left == meant_right:
-        return () if meant_left else _by_letter(a, b)
+        return tuple(Difference("name", *found) for found in fine_differences(a, b)) or (
+            () if meant_left else _by_letter(a, b)
+        )
     if Counter(meant_left) == Counter(meant_right):
         return (Difference("order", *_shown(left, right)),)
     if max(len(left), len(right)) > _LONGEST_COMPARED:

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Sequence
 
-from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Node, Relation
+from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Node
 from mcp_memory.text.words import plain_words
 
 BUDGET = 480  # tokens; the graph tool set's MAX_TOKENS. A model that reads fewer needs a smaller one.
 _OVERHEAD = 25  # tokens kept free for the model's own marks and for bad guesses
 _CHARACTERS_PER_TOKEN = 3.57  # of letters and spaces, as the graph tool set reckons
 _HEAD, _TAIL = 3, 7  # observations: what an entity began as, and what is new
-_SEPARATOR, _RELATIONS, _CUT = " | ", " | Rel: ", "…"
+_SEPARATOR, _CUT = " | ", "…"
 _DEFAULT_STATUSES = {"", ACTIVE, "activo"}
 _ROUNDING = 1e-9  # a share that was reckoned as a sum may come out a little less
 _LETTERS = re.compile(r"[A-Za-z ]+")
@@ -19,11 +19,12 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 def snapshot(
     node: Node,
-    relations: Sequence[Relation],
     budget: int = BUDGET,
     token_count: Callable[[str], int] | None = None,
 ) -> str:
-    """Name, type, description, observations and active relations, never above the budget of tokens.
+    """Name, type, description and observations, never above the budget of tokens.
+
+    Relations are left out: with them the right entity stood out less from those it is related to.
 
     Of many observations the first three and the last seven are in, then those of the middle with the
     most varied words that fit. What is too long is shortened, each part giving up what it has beyond
@@ -31,32 +32,25 @@ def snapshot(
 
     `token_count` is the model's own count, if there is one to ask; otherwise `cost` has to do.
     """
-    text = _composed(node, relations, budget)
+    text = _composed(node, budget)
     aim = float(budget)
     while token_count and aim > _OVERHEAD and (count := token_count(text)) > budget:
         aim *= min(0.9, budget / count)
-        text = _composed(node, relations, aim)
+        text = _composed(node, aim)
     return text
 
 
-def _composed(node: Node, relations: Sequence[Relation], budget: float) -> str:
+def _composed(node: Node, budget: float) -> str:
     room = budget - _OVERHEAD
     title = shortened(_title(node.entity), room / 2)
     description = node.entity.description or ""
     facts = [_fact(memory) for memory in node.observations if _is_current(memory)]
-    links = _links(node.entity.seq, relations)
-    for_description, for_facts, for_links = fair_shares(
-        [_wanted([description], room), _wanted(facts, room), _wanted(links, room)],
-        room - cost(title) - cost(": ") - cost(_RELATIONS),
+    for_description, for_facts = fair_shares(
+        [_wanted([description], room), _wanted(facts, room)], room - cost(title) - cost(": ")
     )
     body = [shortened(description, for_description - cost(_SEPARATOR))] if description else []
     body += _head_tail_diversity(facts, for_facts)
-    kept = _those_that_fit(links, range(len(links)), for_links)
-    return (
-        title
-        + (": " + _SEPARATOR.join(filter(None, body)) if any(body) else "")
-        + (_RELATIONS + "; ".join(links[i] for i in kept) if kept else "")
-    )
+    return title + (": " + _SEPARATOR.join(filter(None, body)) if any(body) else "")
 
 
 def cost(text: str) -> float:
@@ -103,17 +97,6 @@ def _is_current(memory: Memory) -> bool:
 
 def _fact(memory: Memory) -> str:
     return memory.content if memory.kind == GENERIC_KIND else f"[{memory.kind}] {memory.content}"
-
-
-def _links(seq: int, relations: Sequence[Relation]) -> list[str]:
-    """`uses → SQLite` for a relation that starts here, `manages ← Ana` for one that ends here."""
-    return [
-        f"{relation.type} → {relation.target}"
-        if relation.source_seq == seq
-        else f"{relation.type} ← {relation.source}"
-        for relation in relations
-        if relation.ended_at is None
-    ]
 
 
 def _wanted(texts: Sequence[str], most: float) -> float:

@@ -40,6 +40,19 @@ SPANISH = _listed(
 
 FUNCTION_WORDS = ENGLISH | SPANISH
 
+NOT_ENGLISH = (
+    SPANISH
+    | _listed(
+        """
+        der die das und ist nicht ein eine einen dem den wie wann wo wer ich sie wir ihr auf mit fur von
+        zum zur le les des du est une et dans pour qui que quoi quand ou avec sur pas je nous vous ils elle
+        il au aux os um uma em na nos nas dos das com por quem onde quando nao sao lo gli di che chi dove
+        sono per con una nel della degli dei het een en niet van wat wie waar zijn voor op
+        """
+    )
+) - ENGLISH
+"""Function words of Spanish, German, French, Portuguese, Italian and Dutch that English does not have."""
+
 WORDS_OF_NOTES = _listed(
     """
     like made make makes need needs used user users uses using well

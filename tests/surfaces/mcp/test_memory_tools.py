@@ -144,7 +144,7 @@ def test_near_duplicate_detection(memory: Conversation) -> None:
         metadata={"b": 2},
     )
     assert (second["id"], second["outcome"]) == (first["id"], "merged")
-    assert second["content"] == "User prefers dark mode"
+    assert second["content"] == "User prefers dark mode\nThe user likes dark mode"
     assert second["tags"] == ["ui", "theme"]
     assert second["confidence"] == pytest.approx(0.8), "the higher one, and a tenth for being said again"
     assert second["metadata"] == {"a": 1, "b": 2}

@@ -93,12 +93,23 @@ class GetEntityGraph(Sized):
 class ConsolidateMemories(Arguments):
     similarity_threshold: Annotated[
         float | None,
-        Field(description="How close memories must be to be compared, 0 to 1; 0.85 unless set otherwise."),
+        Field(
+            description="Merge whatever is at least this similar, 0 to 1. Left out: only what says the same."
+        ),
     ] = None
+    force: Annotated[
+        bool,
+        Field(description="Also merge what differs in a number, name, date or negation. Rarely right."),
+    ] = False
     dry_run: Annotated[bool, Field(description="Only say what would be merged.")] = False
     full: Annotated[
         bool, Field(description="Look at every memory again, not only at those new since the last run.")
     ] = False
+
+
+class MergeMemories(Arguments):
+    memory_id: Annotated[str, Field(description="The memory that stays.")]
+    absorbed_id: Annotated[str, Field(description="The memory that becomes a part of it.")]
 
 
 class UndoChange(Arguments):
@@ -197,6 +208,11 @@ class RestoredShown(Shape):
     memory: MemoryShown
 
 
+class MergedShown(RestoredShown):
+    absorbed_id: str
+    act: str = Field(serialization_alias="change_id")
+
+
 class UpdatedShown(RestoredShown):
     version: int
 
@@ -280,11 +296,15 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: T
     """Merge memories that say the same in other words, and report what was merged and what was not.
 
     Runs by itself now and then; call it after storing much at once, or with dry_run to see duplicates.
-    Memories that differ in a number, a date, a name or a negation are never merged: they are reported in
-    kept_apart. Merged memories stay readable in memory_history, and the run can be undone.
+    Memories that differ in a number, a date, a name or a negation are merged only with force: they are
+    reported in kept_apart. Every wording stays a line of its memory, and the run can be undone.
     """
     done = engine.maintenance.consolidate(
-        arguments.similarity_threshold, dry_run=arguments.dry_run, full=arguments.full, progress=tell
+        arguments.similarity_threshold,
+        dry_run=arguments.dry_run,
+        full=arguments.full,
+        force=arguments.force,
+        progress=tell,
     )
     return MergesShown.of(
         done,
@@ -293,6 +313,16 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: T
         kept_apart_count=len(done.apart),
         kept_apart=[PairShown.of(pair, memories=(pair.a, pair.b)) for pair in done.apart[:SHOWN]],
     )
+
+
+@tool(title="Merge Two Memories", annotations=CHANGES)
+def merge_memories(engine: Engine, arguments: MergeMemories) -> MergedShown:
+    """Make one memory of two that mean the same, however they differ in words.
+
+    Use it when you see that two memories are one fact and neither is wrong; if one is wrong, forget it. Both
+    wordings stay, tags, entities and associations are united, and undo_change takes it back.
+    """
+    return MergedShown.of(engine.maintenance.merge(arguments.memory_id, arguments.absorbed_id))
 
 
 @tool(title="Get Memory Statistics", annotations=READS)
@@ -358,6 +388,7 @@ TOOLS = (
     delete_memories,
     get_entity_graph,
     consolidate_memories,
+    merge_memories,
     get_memory_stats,
     undo_change,
     list_changes,

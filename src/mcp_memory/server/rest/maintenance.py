@@ -18,8 +18,9 @@ router = APIRouter(prefix=PATH, tags=["maintenance"], responses=ANYWHERE)
 
 class Consolidation(Body):
     similarity_threshold: Share | None = Field(
-        None, description="How close memories must be to be compared; 0.85 unless set otherwise."
+        None, description="Merge whatever is at least this close; unset, only what says the same."
     )
+    force: Flag = Field(False, description="Also merge what differs in a number, name, date or negation.")
     dry_run: Flag = Field(False, description="Only say what would be merged.")
     full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
 
@@ -72,7 +73,7 @@ def consolidate_memories(engine: Acting, wanted: Consolidation = _AS_USUAL) -> C
     It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.
     """
     done = engine.maintenance.consolidate(
-        wanted.similarity_threshold, dry_run=wanted.dry_run, full=wanted.full
+        wanted.similarity_threshold, dry_run=wanted.dry_run, full=wanted.full, force=wanted.force
     )
     return Consolidated.of(done, clusters_found=len(done.clusters))
 

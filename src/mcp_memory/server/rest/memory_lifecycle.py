@@ -54,6 +54,10 @@ class NewAssociation(Body):
     weight: Share = 0.5
 
 
+class Merging(Body):
+    absorbed_id: UUID = Field(description="The memory that becomes a part of this one.")
+
+
 class Associations(Shape):
     items: list[Association]
 
@@ -117,6 +121,12 @@ def restore_version(id: Id, number: int, engine: Acting, response: Response) -> 
 def read_history(id: Id, engine: Acting) -> Events:
     """Read what happened to a memory, also when it is gone. The oldest first."""
     return Events.of(items=engine.history.of(str(id)).events)
+
+
+@router.post("/{id:uuid}/merge", responses=documented(404))
+def merge_memory(id: Id, wanted: Merging, engine: Acting, response: Response) -> Memory:
+    """Make one memory of two. Every wording stays a line of it; the change can be undone."""
+    return shown(engine, engine.maintenance.merge(str(id), str(wanted.absorbed_id)).memory, response)
 
 
 @router.get("/{id:uuid}/associations")

@@ -1,0 +1,1 @@
+"""Adapters that let public benchmarks run against this program."""

@@ -1,0 +1,162 @@
+"""Loads a dataset into a database of its own, and measures what recall finds in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+
+from mcp_memory.cli.evaluation.dataset import Dataset, Line, Question
+from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.engine import Context, Engine, Tuning
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.engine.recall import Answer
+from mcp_memory.model import Caller
+from mcp_memory.ranking.decay import STRICT_FLOOR
+from mcp_memory.ranking.metrics import ndcg_at, recall_at, reciprocal_rank
+from mcp_memory.storage import Store
+from mcp_memory.wiring import new_id
+
+DEEPEST = 20
+NO_TIME = timedelta(0)
+FROZEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+Way = Callable[[Engine, str], Answer]
+Progress = Callable[[int, int], None]
+
+WAYS: dict[str, Way] = {
+    "keyword": lambda engine, text: engine.recall.recall(
+        text, mode="keyword", limit=DEEPEST, fading="gentle"
+    ),
+    "semantic": lambda engine, text: engine.recall.recall(
+        text, mode="semantic", limit=DEEPEST, fading="gentle"
+    ),
+    "hybrid": lambda engine, text: engine.recall.recall(text, limit=DEEPEST, fading="gentle"),
+    "recall_memories": lambda engine, text: engine.recall.recall(
+        text, limit=DEEPEST, fading="strict", strict_floor=STRICT_FLOOR
+    ),
+    "memory_recall": lambda engine, text: engine.recall.recall_for_agent(text, limit=DEEPEST),
+}
+"""`recall_memories` fades strictly, as its contract asks; all others fade gently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Of one question, or the mean over several; 0 to 1."""
+
+    recall_5: float
+    recall_10: float
+    recall_20: float
+    any_5: float
+    all_5: float
+    mrr: float
+    ndcg_10: float
+
+
+@dataclass
+class Clock:
+    now: datetime = FROZEN
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A loaded dataset. With true dates its clock moves as the memories' did; else it stands still."""
+
+    dataset: Dataset
+    context: Context
+    clock: Clock
+    kept: dict[str, str]
+    """By the id of a line, the id of the memory it became."""
+    true_dates: bool
+
+    def scores(self, way: str, *, after: timedelta = NO_TIME, without: Sequence[str] = ()) -> list[Score]:
+        """Of every question, asked so long after its own moment, or after the last memory."""
+        tuning = replace(self.context.tuning, without=frozenset(without))
+        engine = Engine(replace(self.context, tuning=tuning))
+        return [self._score(engine, question, WAYS[way], after) for question in self.dataset.questions]
+
+    def _score(self, engine: Engine, question: Question, way: Way, after: timedelta) -> Score:
+        if self.true_dates:
+            self.clock.now = (question.as_of or self._last) + after
+        answer = way(engine.acting_for(Caller(question.group)), question.text)
+        found = [hit.memory.id for hit in answer.hits]
+        relevant = {self.kept[id] for id in question.relevant if id in self.kept}
+        return Score(
+            recall_at(5, found, relevant),
+            recall_at(10, found, relevant),
+            recall_at(20, found, relevant),
+            float(bool(relevant & set(found[:5]))),
+            float(relevant <= set(found[:5])),
+            reciprocal_rank(found, relevant),
+            ndcg_at(10, found, dict.fromkeys(relevant, 1.0)),
+        )
+
+    @property
+    def _last(self) -> datetime:
+        return max((line.created_at or FROZEN for line in self.dataset.memories), default=FROZEN)
+
+
+def load(
+    dataset: Dataset,
+    embedder: Embedder | NoModel,
+    open_store: Callable[[Path], Store],
+    cache: Path,
+    *,
+    true_dates: bool,
+    progress: Progress,
+) -> Trial:
+    """Load a dataset, or open it again if an earlier run has; loading takes most of the time."""
+    clock = Clock()
+    database = cache / f"{_name(dataset, embedder, true_dates)}.db"
+    ids = database.with_suffix(".json")
+    if not ids.exists():
+        database.unlink(missing_ok=True)
+    context = Context(
+        store=open_store(database), embedder=embedder, clock=clock, new_id=new_id, tuning=Tuning(),
+        records_use=False,
+    )  # fmt: skip
+    if not ids.exists():
+        kept = dict(_load(Engine(context), dataset, clock, progress, true_dates=true_dates))
+        ids.write_text(json.dumps(kept))
+    clock.now = FROZEN
+    return Trial(dataset, context, clock, json.loads(ids.read_text()), true_dates)
+
+
+def _load(
+    engine: Engine, dataset: Dataset, clock: Clock, progress: Progress, *, true_dates: bool
+) -> Iterator[tuple[str, str]]:
+    def moment(line: Line) -> datetime:
+        return (line.created_at or FROZEN) if true_dates else FROZEN
+
+    done = 0
+    for group, lines in groupby(
+        sorted(dataset.memories, key=lambda line: line.group), lambda line: line.group
+    ):
+        space = engine.acting_for(Caller(group))
+        for line in sorted(lines, key=moment):
+            clock.now = moment(line)
+            yield line.id, space.memories.remember(NewMemory(content=line.text, tags=line.tags)).memory.id
+            done += 1
+            progress(done, len(dataset.memories))
+
+
+def _name(dataset: Dataset, embedder: Embedder | NoModel, true_dates: bool) -> str:
+    """Another model, other data or another way to cut words is loaded anew."""
+    from mcp_memory.text import words
+
+    model = "" if isinstance(embedder, NoModel) else embedder.card.fingerprint
+    lines = [[line.id, line.text, line.group, str(line.created_at)] for line in dataset.memories]
+    cut = Path(words.__file__).read_text("utf-8")
+    return hashlib.sha256(json.dumps([model, true_dates, cut, lines]).encode()).hexdigest()[:20]
+
+
+def mean(scores: Sequence[Score]) -> Score:
+    means = (sum(getattr(one, name) for one in scores) / max(1, len(scores)) for name in Score.__slots__)
+    return Score(*means)

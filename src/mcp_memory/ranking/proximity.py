@@ -1,0 +1,37 @@
+"""How close together, and in which order, a text holds the words of a query."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+NEAR = 0.125
+"""What words in the order of the query, side by side, add to a keyword score of at most 1."""
+
+QUOTED = 0.75
+"""What a phrase in quotes adds where a text holds it to the letter."""
+
+
+def proximity(tokens: Sequence[str], terms: Sequence[str]) -> float:
+    """0..1: how many successive terms follow each other in the text, and how closely."""
+    if len(terms) < 2:
+        return 0.0
+    places: dict[str, list[int]] = {}
+    for place, token in enumerate(tokens):
+        places.setdefault(token, []).append(place)
+    close = [_closeness(places.get(a, ()), places.get(b, ())) for a, b in pairwise(terms)]
+    return sum(close) / len(close)
+
+
+def holds_phrase(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Whether the text has these words one after the other."""
+    length = len(phrase)
+    return length > 0 and any(
+        list(tokens[start : start + length]) == list(phrase)
+        for start in range(len(tokens) - length + 1)
+        if tokens[start] == phrase[0]
+    )
+
+
+def _closeness(first: Sequence[int], second: Sequence[int]) -> float:
+    """1 where the second follows the first at once, a half with one word between or in the other order."""
+    gaps = [abs(b - a - 1) for a in first for b in second if a != b]
+    return 1 / (1 + min(gaps)) if gaps else 0.0

@@ -1,0 +1,58 @@
+"""Small marks that carry meaning: capitals, flags, a comma after `no`, emphasis under a negation."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from mcp_memory.text.lexicon import EMPHASIS
+from mcp_memory.text.opposites import NEGATIONS, TIMES
+
+_WORD = re.compile(r"[^\W_]+")
+_FLAG = re.compile(r"(?<!\S)--?[A-Za-z]\w*")
+_SENTENCE_END = re.compile(r"[.!?:]\s*$")
+_ANSWER = re.compile(r"^\W*(no|yes|sí)\b\s*[,;:.!]", re.IGNORECASE)
+_NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
+
+
+def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
+    """What two texts with the same words write differently, where that may change the fact."""
+    if not (a.isupper() or b.isupper()):  # a text all in capitals is only louder
+        yield from _in_capitals(a, b)
+    flags = set(_FLAG.findall(a)), set(_FLAG.findall(b))
+    if flags[0] != flags[1]:
+        yield " ".join(sorted(flags[0] - flags[1])), " ".join(sorted(flags[1] - flags[0]))
+    if bool(_ANSWER.match(a)) != bool(_ANSWER.match(b)):
+        yield a.split()[0], b.split()[0]
+    if _is_negated(a) or _is_negated(b):
+        left, right = _emphasis(a), _emphasis(b)
+        if left != right:
+            yield " ".join((left - right).elements()), " ".join((right - left).elements())
+
+
+def _in_capitals(a: str, b: str) -> Iterator[tuple[str, str]]:
+    """Words that both texts have inside a sentence, and never with the same capitals."""
+    left, right = _spellings(a), _spellings(b)
+    for word in left.keys() & right.keys():
+        if word.removesuffix("s") not in TIMES and not left[word] & right[word]:
+            yield min(left[word]), min(right[word])
+
+
+def _spellings(text: str) -> dict[str, set[str]]:
+    """By word in lower case, how it is written; a plain word that begins a sentence tells nothing."""
+    found: dict[str, set[str]] = {}
+    for match in _WORD.finditer(text):
+        word, before = match[0], text[: match.start()]
+        begins = not before.strip(" \t\n\"'(\u201c\u00ab\u00bf\u00a1-*") or _SENTENCE_END.search(before)
+        spellings = {word, word[:1].lower() + word[1:], word[:1].upper() + word[1:]} if begins else {word}
+        exact = {word} if any(character.isdigit() for character in word) else spellings
+        found.setdefault(word.lower(), set()).update(exact)
+    return found
+
+
+def _is_negated(text: str) -> bool:
+    words = {word.lower() for word in _WORD.findall(text)}
+    return bool(words & NEGATIONS) or _NEGATED.search(text) is not None
+
+
+def _emphasis(text: str) -> Counter[str]:
+    return Counter(word for word in map(str.lower, _WORD.findall(text)) if word in EMPHASIS)
