@@ -67,6 +67,11 @@ class Config:
     space: str = _setting(
         DEFAULT_SPACE, "The space to work in. A space is a person, project or client that sees no other."
     )
+    read_spaces: str = _setting(
+        "",
+        "Further spaces that searches look into, separated by commas, such as a team's beside one's own. "
+        "What is written goes to `space` alone.",
+    )
     tools: str = _setting(
         "essentials",
         "Tool sets to offer: `essentials`, any of `graph`, `memory`, `agent`, `all` of these three, or "
@@ -248,6 +253,10 @@ class Config:
         return tuple(name.strip() for name in self.quarantine.split(",") if name.strip())
 
     @property
+    def further_spaces(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.read_spaces.split(",") if name.strip())
+
+    @property
     def tool_sets(self) -> tuple[str, ...]:
         named = [name.strip() for name in self.tools.split(",") if name.strip()]
         return tuple(one for name in named for one in (ALL_SETS if name == "all" else (name,)))
@@ -417,8 +426,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
 # Names so common that other programs may use them: read only with our prefix.
 _ONLY_PREFIXED = frozenset(
     {
-        "tools", "space", "workers", "durability", "models_dir", "shared", "shared_idle", "runtime_dir",
-        "http", "passphrase", "secrets", "quarantine",
+        "tools", "space", "read_spaces", "workers", "durability", "models_dir", "shared", "shared_idle",
+        "runtime_dir", "http", "passphrase", "secrets", "quarantine",
     }
 )  # fmt: skip
 
@@ -433,7 +442,8 @@ def scope(name: str) -> str:
         return "http"
     if name in ("shared", "shared_idle", "runtime_dir", "http", "log_level", "workers"):
         return "starting"
-    return "connection" if name in ("space", "tools") or name.startswith("max_") else "process"
+    per_client = ("space", "read_spaces", "tools")
+    return "connection" if name in per_client or name.startswith("max_") else "process"
 
 
 def _suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
@@ -490,6 +500,11 @@ def _check(config: Config) -> None:
 
 
 def _check_tools(config: Config) -> None:
+    for name in config.further_spaces:
+        try:
+            checked_space(name)
+        except Invalid as error:
+            raise Invalid(f"READ_SPACES: {error}") from None
     for name in config.tool_sets:
         if name not in TOOL_SETS:
             raise Invalid(f"there is no tool set {name!r}: choose from {', '.join(TOOL_SETS)} or all")

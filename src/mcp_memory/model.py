@@ -108,6 +108,8 @@ class Caller:
     """By which way it came in, as the server saw it."""
     tool: str = ""
     """The tool, route or command that it used."""
+    readable: tuple[str, ...] = (EVERY_SPACE,)
+    """The spaces that its token opens."""
 
     @property
     def provenance(self) -> dict[str, str]:

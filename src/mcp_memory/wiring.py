@@ -31,6 +31,7 @@ def build(config: Config, client: str = "") -> Engine:
             limits=limits(config),
             tuning=_tuning(config),
             caller=Caller(config.space, client),
+            read_spaces=config.further_spaces,
             memory_file=memory_file(config),
             # A PostgreSQL server has backups of its own; ours would copy it all into a file each day.
             backups=None if settings.is_postgres(config.url) else backup_plan(config),

@@ -18,7 +18,7 @@ def read(record: Record, recorder: Recorder) -> bool:
             part for part in map(mapping, parts) if part.get("type") == "text" and not part.get("synthetic")
         ]
         recorder.say(
-            "\n".join(str(part.get("text", "")) for part in said),
+            _unquoted("\n".join(str(part.get("text", "")) for part in said)),
             id=str(info.get("id", record.start)),
             at=mapping(info.get("time")).get("created"),
             start=record.start,
@@ -46,3 +46,10 @@ def _call(part: Any, recorder: Recorder, start: int) -> None:
         return
     failed = state.get("status") == "error" or mapping(state.get("metadata")).get("exit") not in (None, 0)
     recorder.answer(name, str(state.get("output") or state.get("error") or ""), failed=failed)
+
+
+def _unquoted(text: str) -> str:
+    """`opencode run` puts a message of several words into quotes."""
+    bare = text.strip()
+    is_quoted = len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1].replace('\\"', "")
+    return bare[1:-1].replace('\\"', '"') if is_quoted else text

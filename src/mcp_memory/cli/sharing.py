@@ -112,4 +112,4 @@ def sharing(session: Session, engine: LazyEngine) -> Beside:
 def _within_limits(engine: Engine, config: Config) -> Engine:
     from mcp_memory.wiring import limits
 
-    return engine.limited_to(limits(config))
+    return engine.limited_to(limits(config)).reading_also(config.further_spaces)

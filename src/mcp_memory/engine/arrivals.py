@@ -90,8 +90,11 @@ class Arrivals(Topic):
         """A digest of the person and the project; silence where nothing is known."""
         if self._captures.is_paused():
             return Injection(silence="paused")
-        with self._context.reading() as tx:
-            parts = [self._section(tx, place, *section) for section in SECTIONS]
+        parts = []
+        for section in SECTIONS:
+            for context in (self._context, *self._context.further):
+                with context.reading() as tx:
+                    parts.append(self._section(tx, place, *section))
         lines = [text for part in parts for text in part]
         fitting = list(within((text for text, _ in lines), START_TOKENS))
         chosen = [memory for text, memory in lines[: len(fitting)] if memory is not None]

@@ -11,7 +11,7 @@ from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import Conflict, Invalid, Unavailable
-from mcp_memory.model import Caller, Relation
+from mcp_memory.model import EVERY_SPACE, Caller, Relation
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Store, Transaction
 from mcp_memory.storage.access import Claim
@@ -58,12 +58,28 @@ class Context:
     """The repeatable request that is being done."""
     call: Call | None = None
     """The request under way that may be received again, by another server."""
+    read_spaces: tuple[str, ...] = ()
+    """Further spaces that searches look into, where the caller may."""
     recording: bool = True
     """Whether reads count as use: being read makes a memory stronger, and teaches the ranking."""
     records_use: bool = True
     """Whether being found counts as use; not while search is measured."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that makes vectors."""
+
+    @property
+    def further(self) -> list["Context"]:
+        """A context for each further space. Being read from elsewhere does not count as use."""
+        caller = self.caller
+        allowed = [
+            space
+            for space in dict.fromkeys(self.read_spaces)
+            if space != caller.space and (EVERY_SPACE in caller.readable or space in caller.readable)
+        ]
+        return [
+            replace(self, caller=replace(caller, space=space), read_spaces=(), recording=False)
+            for space in allowed
+        ]
 
     @property
     def author(self) -> str:

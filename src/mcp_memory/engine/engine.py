@@ -57,6 +57,10 @@ class Engine:
         """The same engine, for a caller whose calls may bring this much."""
         return self if limits == self._context.limits else Engine(replace(self._context, limits=limits))
 
+    def reading_also(self, spaces: tuple[str, ...]) -> "Engine":
+        """The same engine, whose searches look into further spaces."""
+        return Engine(replace(self._context, read_spaces=spaces))
+
     def unrecorded(self) -> "Engine":
         """The same engine for somebody who only looks: reads do not count as use."""
         return Engine(replace(self._context, recording=False))

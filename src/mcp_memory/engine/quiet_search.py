@@ -86,8 +86,7 @@ class QuietSearch:
             )
             for seq, memory in list(pool.items())[: self.plan.wanted.limit]
         ]
-        surest_first = sorted(found, key=lambda one: -(one.score + CERTAINTY_WEIGHT * one.certainty))
-        return QuietAnswer(tuple(surest_first), by_meaning)
+        return QuietAnswer(tuple(found), by_meaning)
 
     def remember(
         self, question: Question, ranking: Ranking[MemoryCandidates, RankingFacts], answer: QuietAnswer
@@ -101,4 +100,11 @@ def look(context: Context, text: str, filter: Filter, *, limit: int) -> QuietAns
     if not query.replace("\0", ""):
         return QuietAnswer((), False)
     plan = QuietSearch(MemoryPlan(context.tuning, Wanted(filter=filter, limit=limit)))
-    return search(context, ask(context, query.replace("\0", " "), "memory"), plan)
+    question = ask(context, query.replace("\0", " "), "memory")
+    answers = [search(one, question, plan) for one in (context, *context.further)]
+    found = sorted((one for answer in answers for one in answer.found), key=_surest_first)[:limit]
+    return QuietAnswer(tuple(found), answers[0].by_meaning)
+
+
+def _surest_first(one: Found) -> float:
+    return -(one.score + CERTAINTY_WEIGHT * one.certainty)

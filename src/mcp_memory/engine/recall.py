@@ -12,7 +12,7 @@ from mcp_memory.engine.graph_recall import GraphSearch
 from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.engine.memories import entity_names
 from mcp_memory.engine.memory_search import Answer, Hit, TextSearch, Wanted
-from mcp_memory.engine.pipeline import ask, search
+from mcp_memory.engine.pipeline import Question, ask, search
 from mcp_memory.errors import Invalid
 from mcp_memory.model import AgentMode, Filter, Memory, SearchMode, SortOrder
 from mcp_memory.ranking.decay import effective_confidence
@@ -83,6 +83,8 @@ class Recall(Topic):
             )
         plan = TextSearch(context.tuning, wanted, mode, entity_name)
         answer = search(context, question, plan, as_of=as_of)
+        if entity_name is None and as_of is None:
+            answer = self._with_further_spaces(answer, question, plan)
         return self._with_archived(answer, query, wanted) if include_archived else answer
 
     def recall_for_agent(
@@ -105,7 +107,8 @@ class Recall(Topic):
         if mode == "hybrid":
             wanted = Wanted(filter=filter, limit=limit, explain=explain)
             plan = AssociationSearch(self._context.tuning, wanted)
-            answer = search(self._context, ask(self._context, query or "", "memory"), plan)
+            question = ask(self._context, query or "", "memory")
+            answer = self._with_further_spaces(search(self._context, question, plan), question, plan)
             return self._with_archived(answer, query or "", wanted) if include_archived else answer
         if mode == "typed" and not filter.types:
             raise Invalid("typed mode needs a memory_type: say which type to list")
@@ -131,6 +134,17 @@ class Recall(Topic):
             for memory, share in found
         ]
         return replace(answer, hits=(*answer.hits, *hits), total=answer.total + len(hits))
+
+    def _with_further_spaces(
+        self, answer: Answer, question: Question, plan: TextSearch | AssociationSearch
+    ) -> Answer:
+        """The best of all spaces that the caller reads; pages after the first are of its own space."""
+        others = [] if plan.wanted.offset else [search(one, question, plan) for one in self._context.further]
+        if not others:
+            return answer
+        hits = [hit for one in (answer, *others) for hit in one.hits]
+        best = sorted(hits, key=lambda hit: -hit.score)[: plan.wanted.limit]
+        return replace(answer, hits=tuple(best), total=answer.total + sum(one.total for one in others))
 
     def _choose(self, mode: AgentMode, filter: Filter, sort_by: SortOrder | None, limit: int) -> Answer:
         """The first in a mode's own order, superseded ones last, then sorted as they are to be shown."""

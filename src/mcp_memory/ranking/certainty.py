@@ -19,6 +19,9 @@ COMPANY = 0.35
 WORDS_FLOOR = 0.55
 """The same as `FLOOR` where there is no model: the share of the prompt's words, by weight."""
 
+FEWEST_TEXTS = 50
+"""A few texts do not show which words are common: they are taken for a part of so many."""
+
 _MEANING = 0.8
 _WORDS = 0.5
 _CROWD = 0.2
@@ -28,7 +31,8 @@ _FEWEST = 10
 def rarity(words: Sequence[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
     """How much each word tells: more, the fewer of the texts hold it."""
     counts = {word: sum(word in text for text in texts) for word in words}
-    return {word: log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
+    size = max(FEWEST_TEXTS, len(texts))
+    return {word: log(1 + (size - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
 
 
 def coverage(text: Collection[str], weights: Mapping[str, float]) -> float:

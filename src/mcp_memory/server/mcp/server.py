@@ -224,8 +224,9 @@ class Dispatcher:
         name = client_name(greeting.client_info.name) if greeting else ""
         if (request := _http_request(context)) is None:
             return Caller(space=self.space, client=name, project=self.project)
-        guest = principal_of(request).caller
-        return Caller(space=guest.space, client=" ".join(filter(None, (name, guest.client))))
+        principal = principal_of(request)
+        client = " ".join(filter(None, (name, principal.caller.client)))
+        return Caller(space=principal.caller.space, client=client, readable=principal.spaces)
 
     def _rights(self, context: Context) -> Rights:
         request = _http_request(context)

@@ -49,7 +49,8 @@ async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
     engine = lazy.ready
     if engine is None:
         engine = await anyio.to_thread.run_sync(lazy)
-    caller = principal_of(request).caller
+    principal = principal_of(request)
+    caller = replace(principal.caller, readable=principal.spaces)
     route = request.scope.get("route")
     tool = f"{request.method} {getattr(route, 'path', request.url.path)}"
     engine = engine.acting_for(replace(caller, via=caller.via or "program", tool=tool))

@@ -1,0 +1,187 @@
+"""Hooks under faults: no prompt is held up, no error text shows, nothing is captured twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROMPT = "Which port does the staging database listen on?"
+FACT = "The staging database runs on db-stg-2, port 5433."
+PATIENCE = 20.0
+"""Seconds within which even a busy machine ends a hook whose own limit is 0.3 s."""
+
+
+class Person:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            "HOME": str(folder),
+            "PATH": os.defpath,
+            "MCP_MEMORY_DATABASE_URL": f"sqlite:///{folder / 'memory.db'}",
+            "MCP_MEMORY_EMBEDDING_PROVIDER": "none",
+        }
+
+    def command(self, *words: str, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-m", "mcp_memory", *words],
+            env=self.environment, cwd=self.folder, input=input, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    def hook(self, event: str, payload: object = None, raw: bytes | None = None) -> bytes:
+        """What a hook prints. It never blocks, complains or fails."""
+        given = json.dumps(payload or {}).encode() if raw is None else raw
+        began = time.monotonic()
+        done = self.command("hook", event, "--client", "claude-code", input=given)
+        assert time.monotonic() - began < PATIENCE
+        assert done.returncode == 0
+        assert done.stderr == b""
+        assert done.stdout == b"" or json.loads(done.stdout)
+        return done.stdout
+
+    def prompts(self, session: str = "s", count: int = 1) -> list[bytes]:
+        return [
+            self.hook("UserPromptSubmit", {"session_id": f"{session}{n}", "cwd": "/", "prompt": PROMPT})
+            for n in range(count)
+        ]
+
+    def until_answered(self) -> None:
+        for n in range(100):
+            if any(b"5433" in said for said in self.prompts(f"warm{n}-")):
+                return
+            time.sleep(0.1)  # the server is starting
+        pytest.fail("no hook was ever answered")
+
+    def server(self) -> int:
+        return int(json.loads(self.command("status", "--json").stdout)["pid"])
+
+    def captured(self) -> list[str]:
+        return [one["content"] for one in json.loads(self.command("captured", "--json").stdout)]
+
+
+@pytest.fixture
+def person() -> Iterator[Person]:
+    # A test's own folder has so long a name that no socket fits into it.
+    with tempfile.TemporaryDirectory(prefix="hk", ignore_cleanup_errors=True) as folder:
+        someone = Person(Path(folder))
+        assert someone.command("remember", FACT, "--type", "fact").returncode == 0
+        yield someone
+        someone.command("stop")
+
+
+def test_without_a_server_a_hook_is_silent_and_starts_one_for_the_next(person: Person) -> None:
+    assert person.prompts() == [b""]
+    person.until_answered()
+
+
+def test_a_server_that_hangs_or_is_killed_holds_nobody_up(person: Person) -> None:
+    person.until_answered()
+    pid = person.server()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert person.prompts("hung", 5) == [b""] * 5
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    person.until_answered()
+    os.kill(person.server(), signal.SIGKILL)
+    person.prompts("killed", 3)
+    person.until_answered()
+
+
+def test_a_stranger_on_the_socket_gets_no_say(person: Person) -> None:
+    person.until_answered()
+    [address] = (person.folder / ".cache/mcp-memory/run").glob("*.lock")
+    person.command("stop")
+    place = str(address.with_suffix(".sock"))
+    Path(place).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as rude:
+        rude.bind(place)
+        rude.listen()
+        answering = threading.Thread(target=_babble, args=(rude,), daemon=True)
+        answering.start()
+        assert all(said == b"" for said in person.prompts("rude", 3))
+    Path(place).unlink(missing_ok=True)
+
+
+def _babble(listening: socket.socket) -> None:
+    while True:
+        try:
+            connected, _ = listening.accept()
+        except OSError:
+            return
+        with connected:
+            connected.sendall(b"not json at all\n")
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[1,2]", b'{"prompt": 1}', b"x" * 5_000_000])
+def test_whatever_comes_in_nothing_goes_wrong(person: Person, raw: bytes) -> None:
+    for event in ("UserPromptSubmit", "Stop", "", "--client"):
+        person.hook(event, raw=raw)
+
+
+def test_a_damaged_or_missing_database_is_met_with_silence(person: Person) -> None:
+    person.command("stop")
+    (person.folder / "memory.db").write_bytes(b"this is no database" * 1000)
+    person.prompts("damaged", 3)
+    person.command("stop")
+    for file in person.folder.glob("memory.db*"):
+        file.unlink()
+    (person.folder / "memory.db").mkdir()
+    person.prompts("folder", 3)
+
+
+def test_two_sessions_at_once_and_a_transcript_that_grows_are_captured_once(person: Person) -> None:
+    person.until_answered()
+    transcripts = [person.folder / f"t{n}.jsonl" for n in range(2)]
+    said = ["We never deploy on Fridays.", "Our sprint ends every second Wednesday.", "thanks"]
+
+    def session(number: int) -> None:
+        for text in said:
+            line = json.dumps({"type": "user", "uuid": text, "message": {"content": f"{text}"}})
+            with transcripts[number].open("a") as file:
+                file.write(line[:20])
+                file.flush()
+                person.hook(
+                    "Stop", {"session_id": f"two{number}", "transcript_path": str(transcripts[number])}
+                )
+                file.write(line[20:] + "\n")
+        for event in ("Stop", "PreCompact", "SessionEnd"):
+            person.hook(event, {"session_id": f"two{number}", "transcript_path": str(transcripts[number])})
+
+    threads = [threading.Thread(target=session, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for _ in range(50):
+        found = json.loads(person.command("memories", "list", "--json").stdout)
+        texts = sorted(one["content"] for one in found["memories"] if one["content"] != FACT)
+        if len(texts) == 2:
+            break
+        time.sleep(0.1)  # capture goes on after the hook
+    assert texts == sorted(said[:2])
+
+
+def test_a_clock_that_is_wrong_and_a_locked_database_hold_nobody_up(person: Person) -> None:
+    person.until_answered()
+    line = {
+        "type": "user",
+        "uuid": "u",
+        "timestamp": "9999-99-99T00:00:00Z",
+        "message": {"content": "My name is Ines."},
+    }
+    transcript = person.folder / "t.jsonl"
+    transcript.write_text(json.dumps(line) + "\n")
+    with (person.folder / "memory.db.lock").open("ab"):
+        person.hook("Stop", {"session_id": "clock", "transcript_path": str(transcript)})
+        person.prompts("locked", 3)
