@@ -32,7 +32,7 @@ from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.wiring import embedder
 
 PROMPTS = Path(__file__).parents[1] / "tests" / "data" / "arriving_prompts.jsonl"
-FLOORS = (-0.15, -0.05, 0.0, FLOOR, 0.08, 0.12, 0.2, 0.4)
+FLOORS = (-0.15, -0.05, 0.0, 0.04, FLOOR, 0.12, 0.2, 0.4)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import log, log10
 
-FLOOR = 0.04
+FLOOR = 0.08
 """The least certainty of the best memory for anything to be said."""
 
 COMPANY = 0.35
