@@ -287,6 +287,8 @@ class Graph:
 
     nodes: tuple[Node, ...]
     relations: tuple[Relation, ...]
+    relation_count: int | None = None
+    """All relations that touch the nodes, where only some are read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -413,3 +413,18 @@ def test_reads_do_not_wait_for_a_write_that_is_under_way(engine: Engine) -> None
         tx.journal.record(EntityCreated("B", "B", "x"))
         assert names(engine) == ["A"]
     assert names(engine) == ["A", "B"]
+
+
+def test_a_hub_is_opened_with_some_of_its_relations_and_their_number(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_memory.engine.graph.MOST_RELATIONS", 3)
+    names = ["Hub", *(f"Spoke {number}" for number in range(5))]
+    engine.graph.create_entities([NewEntity(name=name, type="place") for name in names])
+    engine.graph.create_relations(
+        [NewRelation(source="Hub", target=name, type="leads to") for name in names[1:]]
+    )
+    opened = engine.graph.open_nodes(["Hub"])
+    assert [relation.target for relation in opened.relations] == names[1:4]
+    assert opened.relation_count == 5
+    assert engine.graph.open_nodes(["Hub"], relations=False).relations == ()

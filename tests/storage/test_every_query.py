@@ -239,7 +239,8 @@ def columns_of(database: Database, table: str) -> dict[str, str]:
 BY_NUMBER = {
     "accesses_of", "add_feedback", "add_search_result", "archived_access_days", "archived_co_occurrences",
     "associations_touching", "co_occurrences_among", "degrees_of", "entities_of_memories",
-    "feedback_of_searches", "observations_of", "outline_observations_of", "outline_relations_of",
+    "count_relations_touching", "feedback_of_searches", "first_relations_touching",
+    "observations_of", "outline_observations_of", "outline_relations_of",
     "put_archived_access", "put_archived_access_day", "put_archived_co_occurrence", "relations_touching",
     "remove_access", "remove_access_days", "remove_co_occurrences", "remove_memory_tags", "remove_pending",
     "results_of_searches", "settle_all_pending", "vectors_by_seq",

@@ -71,6 +71,10 @@ class Page:
     total: int
 
 
+MOST_RELATIONS = 500
+"""Relations that `open_nodes` reads at most: a hub can have thousands."""
+
+
 class KnowledgeGraph(Topic):
     def create_entities(self, wanted: Sequence[NewEntity]) -> list[Node]:
         """Have these entities there, merged with what was known of them. All of them, or none."""
@@ -227,16 +231,25 @@ class KnowledgeGraph(Topic):
         superseded: bool = False,
         record: bool = True,
         as_of: datetime | None = None,
+        relations: bool = True,
     ) -> Graph:
-        """Entities by exact name, or id, each once in the order asked for, with all relations they have."""
+        """Entities by exact name, or id, each once in the order asked for, with their oldest relations.
+
+        Without `relations`, these are only counted.
+        """
         at_most(len(names), self._context.limits.names, "names")
         with self._context.reading(as_of=as_of) as tx:
             entities = tx.entities.find_each(names)
             nodes = [_only(node, kinds) for node in tx.entities.nodes(entities, superseded=superseded)]
-            relations = tx.relations.touching([entity.seq for entity in entities], ended=superseded)
+            seqs, limit = [entity.seq for entity in entities], MOST_RELATIONS if relations else 0
+            if as_of is None:
+                found, count = tx.relations.first_touching(seqs, ended=superseded, limit=limit)
+            else:
+                known = tx.relations.touching(seqs, ended=superseded)
+                found, count = known[:limit], len(known)
         if record and as_of is None:
-            self._context.record_use([entity.seq for entity in entities])
-        return Graph(tuple(nodes), tuple(relations))
+            self._context.record_use(seqs)
+        return Graph(tuple(nodes), tuple(found), count)
 
     def get(
         self, which: str, *, ended: bool = False, record: bool = True, as_of: datetime | None = None

@@ -1,13 +1,13 @@
 """Acts on the connections between entities."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import Entity, Relation
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.schema import COLUMNS
-from mcp_memory.storage.scope import Scope
+from mcp_memory.storage.scope import Scope, in_list
 
 RELATION_COLUMNS = (
     ", ".join(f"o.{column}" for column in COLUMNS["relation"] if column != "space_id")
@@ -51,6 +51,20 @@ class Relations:
         """With at least one end among the entities, in the order they were stored."""
         found = {row["seq"]: row for row in self._scope.fetch("relations_touching", seqs, slots=_SLOTS)}
         return [relation_of(found[seq]) for seq in sorted(found) if ended or found[seq]["ended_at"] is None]
+
+    def first_touching(self, seqs: Sequence[int], *, ended: bool, limit: int) -> tuple[list[Relation], int]:
+        """The oldest relations with an end among at most one statement's worth of entities, and how many
+        there are."""
+        if not seqs:
+            return [], 0
+        names, bound = in_list(seqs)
+        wanted = {**bound, "ended": int(ended)}
+        count = self._scope.count("count_relations_touching", slots={"keys": names}, **wanted)
+        slots = {**_SLOTS, "keys": names}
+        found = (
+            self._scope.run("first_relations_touching", slots=slots, **wanted, limit=limit) if limit else []
+        )
+        return [relation_of(row) for row in found], count
 
     def page(self, after: int, limit: int) -> list[Relation]:
         found = self._scope.run("relations_page", slots=_SLOTS, after=after, limit=limit)

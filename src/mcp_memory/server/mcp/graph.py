@@ -178,6 +178,7 @@ def open_nodes(engine: Engine, arguments: OpenNodes) -> NodesOpened:
         kinds=arguments.kinds,
         superseded=arguments.include_superseded,
         as_of=arguments.as_of,
+        relations=arguments.details,
     )
     about: Mapping[int, Sequence[Reflection]] | None = None
     if arguments.include_reflections:
@@ -187,7 +188,9 @@ def open_nodes(engine: Engine, arguments: OpenNodes) -> NodesOpened:
         shape.of(node, reflections=None if about is None else about.get(node.entity.seq, ()))
         for node in graph.nodes
     ]
-    return NodesOpened.of(entities=shown, relations=graph.relations if arguments.details else None)
+    if not arguments.details:
+        return NodesOpened.of(entities=shown)
+    return NodesOpened.of(entities=shown, relations=graph.relations, relation_count=graph.relation_count)
 
 
 @tool(title="Read the Graph", annotations=READS)

@@ -131,6 +131,9 @@ class DetailedEntity(OpenedEntity):
 class NodesOpened(Shape):
     entities: list[OpenedEntity | DetailedEntity]
     relations: list[NumberedRelation] | None = Field(None, exclude_if=lambda relations: relations is None)
+    relation_count: int | None = Field(
+        None, description="How many there are; the oldest are shown.", exclude_if=lambda count: count is None
+    )
 
 
 class RelationEnded(Shape):

@@ -20,6 +20,19 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
  WHERE o.source_seq IN ({keys}) OR o.target_seq IN ({keys})
  ORDER BY o.seq
 
+-- first_relations_touching --
+-- The ends are looked up only for what is shown: a hub has thousands of relations.
+SELECT {columns}
+  FROM (SELECT * FROM relation
+         WHERE (source_seq IN ({keys}) OR target_seq IN ({keys})) AND (:ended = 1 OR ended_at IS NULL)
+         ORDER BY seq LIMIT :limit) o
+  JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
+ ORDER BY o.seq
+
+-- count_relations_touching --
+SELECT count(*) AS count FROM relation
+ WHERE (source_seq IN ({keys}) OR target_seq IN ({keys})) AND (:ended = 1 OR ended_at IS NULL)
+
 -- relations_page --
 SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
  WHERE o.space_id = :space_id AND o.ended_at IS NULL AND o.seq > :after ORDER BY o.seq LIMIT :limit

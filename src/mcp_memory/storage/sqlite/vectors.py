@@ -23,7 +23,7 @@ CANDIDATES_PER_ROOT = 3
 """Candidates that are compared exactly, at least and per square root of the vectors: in a large space the
 true neighbours lie further down. Recall@10 on real text is 0.99 at 5,000 to 100,000."""
 
-ENOUGH_PER_RESULT = 3
+ENOUGH_PER_RESULT = 6
 """How many candidates must pass the filter, per result, before the best of them count as the nearest."""
 
 COMPARED_AT_MOST = 10_000
