@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.backups import backups_in, is_due, opened_backup
+from mcp_memory.engine.backups import backups_in, opened_backup
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.engine.schedule import is_due
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Filter
 from mcp_memory.storage import Store
@@ -67,7 +68,7 @@ def test_one_is_made_a_day_and_none_of_nothing(engine: Engine, plan: BackupPlan,
 
 
 def test_a_clock_that_was_wrong_does_not_stop_the_schedule(clock: Clock) -> None:
-    three_years_ahead = (clock.now + timedelta(days=1095)).isoformat()
+    three_years_ahead = clock.now + timedelta(days=1095)
     assert is_due(three_years_ahead, clock.now, timedelta(days=1))
 
 

@@ -10,11 +10,12 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from mcp_memory.engine.context import Topic
+from mcp_memory.engine.schedule import is_due
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
 from mcp_memory.storage.backup_file import verify_backup
 from mcp_memory.tuning import BackupPlan
@@ -70,17 +71,13 @@ class Backups(Topic):
         now = self._context.clock()
         with self._context.reading() as tx:
             last = tx.settings.get(_LAST_BACKUP)
-        if not plan.every or not self._context.store.spaces() or not is_due(last, now, plan.every):
+        if (
+            not plan.every
+            or not self._context.store.spaces()
+            or not is_due(last and datetime.fromisoformat(last), now, plan.every)
+        ):
             return None
         return self.make(plan)
-
-
-def is_due(last: str | None, now: datetime, every: timedelta) -> bool:
-    """Whether the next run is due. A last run in the future means that the clock was wrong: it is due."""
-    if last is None:
-        return True
-    passed = now - datetime.fromisoformat(last)
-    return passed >= every or passed < timedelta(0)
 
 
 def backups_in(folder: Path) -> list[Backup]:

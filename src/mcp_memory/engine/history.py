@@ -25,6 +25,10 @@ _RESTORED = ("content", "type", "kind", "importance", "source", "context", "chan
 """What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
 
 
+KEPT_VERSIONS = 20
+"""Versions of a memory that are kept whatever their age; older ones go with the journal."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
     """One change as people see it."""
@@ -207,12 +211,15 @@ class History(Topic):
         """
         with self._context.reading() if dry_run else self._context.writing() as tx:
             doomed = tx.purging.find(which)
-            return Purged(
+            done = Purged(
                 entity=doomed.entity.name if doomed.entity else None,
                 memory_ids=tuple(memory.id for memory in doomed.memories),
                 event_count=0 if dry_run else tx.purging.erase(doomed),
                 dry_run=dry_run,
             )
+        if not dry_run:
+            self._context.store.database.scrub()
+        return done
 
     def age_journal(self) -> int:
         """Let go of what can no longer be undone. How many events lost what they held for it."""
@@ -221,6 +228,7 @@ class History(Topic):
             aged = tx.journal.age(tx.at - tuning.trash)
             tx.journal.drop(tx.at - max(tuning.journal, tuning.trash))
             tx.purging.sweep(tx.at - tuning.trash)
+            tx.memories.age_versions(tx.at - max(tuning.journal, tuning.trash), KEPT_VERSIONS)
             return aged
 
     def _take_back(self, tx: Transaction, act: str, only: int | None = None) -> Undone:

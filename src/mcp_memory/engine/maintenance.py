@@ -1,6 +1,6 @@
 """Keeps the memory in order by itself: prunes what has faded, merges what says the same, lets the past go."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
 from mcp_memory.engine.memory_changes import archive_memory, living, remove_memory
+from mcp_memory.engine.schedule import expiry_time, is_due
 from mcp_memory.errors import Invalid, Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
 from mcp_memory.model import EmbeddingModel, Memory, Progress, unreported
@@ -44,6 +45,7 @@ MERGED_AT_ONCE = 50
 """Clusters merged in one transaction: others do not wait long for their turn to write."""
 
 _LAST_RUNS = "upkeep"
+_EXPIRED_UP_TO = "expired up to"
 _SEEN = "seen by consolidation"
 _CONSOLIDATED = "consolidated"
 
@@ -208,7 +210,9 @@ class Maintenance(Topic):
         with self._context.noting() as tx:
             jobs = self._due(tx, tx.at)
             _mark_run(tx, jobs)
-        return {job: self._run(job, progress) for job in jobs}
+            expiring_at = _expiring_at(tx) if jobs else tx.at
+        careful = Maintenance(replace(self._context, clock=lambda: expiring_at))
+        return {job: (self if job == "consolidate" else careful)._run(job, progress) for job in jobs}
 
     def _run(self, job: Job, progress: Progress) -> str:
         if job == "prune":
@@ -232,11 +236,8 @@ class Maintenance(Topic):
             "consolidate": tuning.consolidation_every,
             "age journal": AGE_EVERY,
         }
-        due = {
-            job
-            for job, every in schedule.items()
-            if every and (job not in runs or now - datetime.fromisoformat(runs[job]) >= every)
-        }
+        last = {job: datetime.fromisoformat(run) for job, run in runs.items()}
+        due = {job for job, every in schedule.items() if every and is_due(last.get(job), now, every)}
         interval = tuning.consolidation_interval
         if interval and tx.consolidation.count_added(_seen_up_to(tx)) >= interval:
             due.add("consolidate")
@@ -315,6 +316,14 @@ class Maintenance(Topic):
             _mark_covered(tx, scope, started_at)
             _mark_seen(tx)
             tx.journal.record(ConsolidationComplete(deleted + len(done), deleted))
+
+
+def _expiring_at(tx: Transaction) -> datetime:
+    """The time that expiry goes by in this run."""
+    last = tx.settings.get(_EXPIRED_UP_TO)
+    moment = expiry_time(last and datetime.fromisoformat(last), tx.at)
+    tx.settings.put(_EXPIRED_UP_TO, moment.isoformat())
+    return moment
 
 
 def _mark_run(tx: Transaction, jobs: tuple[Job, ...]) -> None:

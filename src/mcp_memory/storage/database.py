@@ -168,6 +168,9 @@ class Database(Protocol):
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
 
+    def scrub(self) -> None:
+        """Leave no trace of deleted rows in the files of the database. Takes long; writers wait."""
+
     def back_up(self, path: Path) -> None:
         """Write a consistent copy of everything as an SQLite file, while others read and write."""
 

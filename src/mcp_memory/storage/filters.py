@@ -11,6 +11,8 @@ from mcp_memory.storage.scope import in_list
 
 EFFECTIVE_CONFIDENCE = (
     "CASE WHEN o.pinned_at IS NOT NULL THEN o.confidence"
+    # A row that is newer than the clock has not faded, and is not stronger than it was stored.
+    " WHEN o.used_epoch >= :now_epoch THEN o.confidence"
     " ELSE o.confidence * power(0.5, (:now_epoch - o.used_epoch) / :half_life_seconds"
     f" * CASE WHEN o.captured_at IS NULL THEN 1 ELSE {CAPTURED_FADES_FASTER} END) END"
 )

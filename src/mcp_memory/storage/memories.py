@@ -97,6 +97,10 @@ class Memories:
             yield from ((row["seq"], row["content"]) for row in rows)
             before, left = rows[-1]["seq"], left - len(rows)
 
+    def age_versions(self, before: datetime, keep: int) -> int:
+        """Delete versions from before a moment, except the newest few of each memory. How many there were."""
+        return self._scope.change("remove_old_versions", before=before, keep=keep)
+
     def was_forgotten(self, content: str, reason: str) -> bool:
         """Whether a memory with the same content was forgotten for this reason."""
         found = self._scope.first(

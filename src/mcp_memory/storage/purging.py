@@ -54,6 +54,8 @@ class Purging:
             self._memories.remove(memory)
         for id in sorted(doomed.ids):
             self._erase_versions(id)
+            # What a repeated request would be answered holds the text too.
+            self._scope.change("remove_answers_mentioning", needle=f"%{id}%")
         if doomed.entity is not None:
             self._erase_entity(doomed.entity)
         what = doomed.entity or next(iter(doomed.memories), None)

@@ -133,6 +133,9 @@ class PostgresDatabase:
 
         return examine(self._url, self._read_url, quick=quick)
 
+    def scrub(self) -> None:
+        """The server's own vacuum removes dead rows; its files and backups are its operator's."""
+
     def back_up(self, path: Path) -> None:
         from mcp_memory.storage.copying import copy
         from mcp_memory.storage.sqlite import SqliteDatabase

@@ -119,3 +119,9 @@ SELECT {columns} FROM memory o
 SELECT o.seq, o.content FROM memory o
  WHERE o.space_id = :space_id AND o.archived_at IS NOT NULL AND o.seq < :before
  ORDER BY o.seq DESC LIMIT :limit
+
+-- remove_old_versions --
+DELETE FROM memory_version
+ WHERE space_id = :space_id AND created_at < :before
+   AND number <= (SELECT max(newest.number) FROM memory_version newest
+                   WHERE newest.memory_seq = memory_version.memory_seq) - :keep

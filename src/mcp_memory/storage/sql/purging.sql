@@ -38,3 +38,6 @@ DELETE FROM co_occurrence
  WHERE last_at < :before
    AND (NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = co_occurrence.a_seq)
         OR NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = co_occurrence.b_seq))
+
+-- remove_answers_mentioning --
+DELETE FROM answered WHERE space_id = :space_id AND CAST(body AS TEXT) LIKE :needle

@@ -1,6 +1,10 @@
 """Checkpoints: move the write-ahead log into the database file."""
 
+import logging
+
 import apsw
+
+_log = logging.getLogger(__name__)
 
 BUSY_TIMEOUT_MS = 10_000
 CHECKPOINT_PAGES = 1000
@@ -38,5 +42,9 @@ def _checkpoint(connection: apsw.Connection, schema: str, mode: int) -> bool:
     try:
         connection.wal_checkpoint(schema, mode)
     except (apsw.BusyError, apsw.LockedError):
+        return False
+    except apsw.Error as error:
+        # A full disk, say. The commit succeeded: reported as failed, it would be done again.
+        _log.warning("the write-ahead log could not be moved into the database, and stays: %s", error)
         return False
     return True

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any, Literal
@@ -51,6 +51,7 @@ class SqliteDatabase:
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
         self._reader_slots = threading.BoundedSemaphore(READERS)
         self._identity: tuple[int, int] | None = None
+        self._log_identity: tuple[int, int] | None = None
         self._closed = False
         self.words = SqliteWords()
         self.vectors = SqliteVectors()
@@ -61,6 +62,7 @@ class SqliteDatabase:
             connection = self._idle_reader()
             try:
                 connection.execute("BEGIN")
+                self._note_log()
                 yield SqliteConnection(connection)
             finally:
                 self._give_back(connection)
@@ -90,6 +92,7 @@ class SqliteDatabase:
             try:
                 yield SqliteConnection(connection)
                 connection.execute("COMMIT")
+                self._note_log()
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -162,6 +165,19 @@ class SqliteDatabase:
 
         return examine(self._path, quick=quick)
 
+    def scrub(self) -> None:
+        # Deleted text stays in full-text segments until they are merged, in free pages until the file is
+        # rewritten, and in the log until it is truncated.
+        with self.write() as connection:
+            for (table,) in list(connection.raw.execute(_SQL["full_text_tables"])):
+                connection.raw.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+        with self._write_turn(None), translated_errors():
+            writer = self._open_writer()
+            writer.execute("VACUUM")
+            for mode in (apsw.SQLITE_CHECKPOINT_RESTART, apsw.SQLITE_CHECKPOINT_TRUNCATE):
+                with suppress(apsw.BusyError, apsw.LockedError):
+                    writer.wal_checkpoint("main", mode)
+
     def back_up(self, path: Path) -> None:
         _create_private(path)
         with translated_errors():
@@ -211,6 +227,28 @@ class SqliteDatabase:
             raise Unavailable(
                 f"{self._path} was moved, deleted or replaced while it was in use: restart the server"
             )
+        if self._log_identity not in (None, _file_identity(self._log_path)):
+            self._rescue_log()
+            raise Unavailable(
+                f"{self._log_path.name}, which holds the newest writes, was deleted or replaced while it was "
+                "in use: restart the server, and leave the files beside the database alone"
+            )
+
+    @property
+    def _log_path(self) -> Path:
+        return self._path.with_name(self._path.name + "-wal")
+
+    def _note_log(self) -> None:
+        """Remember which write-ahead log is in use; it stays as long as a connection is open."""
+        if self._log_identity is None:
+            self._log_identity = _file_identity(self._log_path)
+
+    def _rescue_log(self) -> None:
+        """Move the newest writes from a deleted log, which is still open here, into the database file."""
+        if self._writer is None or self._log_path.exists():
+            return  # another log is in its place: mixing the two would damage the file
+        with suppress(apsw.Error):
+            self._writer.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _give_back(self, connection: apsw.Connection) -> None:
         """Keep the connection for the next reader, but only if its snapshot has ended."""
@@ -219,6 +257,7 @@ class SqliteDatabase:
                 connection.execute("ROLLBACK")
         except apsw.Error:
             connection.close(True)
+            self._log_identity = None  # it may have been the last connection, with which the log goes
             raise
         if self._closed or connection.in_transaction or self._readers.qsize() >= IDLE_READERS:
             connection.close(True)

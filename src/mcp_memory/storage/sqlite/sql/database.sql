@@ -10,3 +10,6 @@ SELECT :name, :last WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name =
 
 -- count_schema_objects --
 SELECT count(*) AS count FROM sqlite_schema
+
+-- full_text_tables --
+SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'

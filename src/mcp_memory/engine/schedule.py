@@ -1,0 +1,20 @@
+"""When jobs are due, and which time expiry goes by, on clocks that may leap."""
+
+from datetime import datetime, timedelta
+
+MOST_STEP = timedelta(days=2)
+"""How far the time of expiry moves in one run. Runs are a day apart, so it keeps up with a right clock,
+while one that is years ahead for a moment makes next to nothing expire."""
+
+
+def is_due(last: datetime | None, now: datetime, every: timedelta) -> bool:
+    """Whether the next run is due. A last run in the future means that the clock was wrong: it is due."""
+    if last is None:
+        return True
+    passed = now - last
+    return passed >= every or passed < timedelta(0)
+
+
+def expiry_time(last: datetime | None, now: datetime) -> datetime:
+    """What counts as now for everything that expires, given what counted in the run before."""
+    return now if last is None else min(now, last + MOST_STEP)

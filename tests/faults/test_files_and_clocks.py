@@ -1,0 +1,156 @@
+"""Full disks, deleted files and leaping clocks: nothing acknowledged is lost, nothing untrue is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.errors import MemoryServerError, Unavailable
+from mcp_memory.model import Filter
+from tests.fakes import Clock
+from tests.surfaces.rest.conftest import engine_on
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def here(path: Path) -> Iterator[Engine]:
+    engine = engine_on(path)
+    yield engine
+    engine.close()
+
+
+def contents(engine: Engine) -> set[str]:
+    found: set[str] = set()
+    while page := engine.memories.find(Filter(), limit=100, offset=len(found)).memories:
+        found |= {memory.content for memory in page}
+    return found
+
+
+class FullDisk(apsw.VFS):
+    """A file system on which the database itself cannot grow or be written while `full` is set."""
+
+    def __init__(self) -> None:
+        self.full = False
+        super().__init__("full-disk", "")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        return FullFile(self, name, flags)
+
+
+class FullFile(apsw.VFSFile):
+    def __init__(self, disk: FullDisk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        self._disk = disk
+        self._is_database = bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB)
+        super().__init__("", name, flags)
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        if self._disk.full and self._is_database:
+            raise apsw.FullError("the disk is full")
+        super().xWrite(data, offset)
+
+
+def test_a_checkpoint_that_fails_does_not_fail_the_commit(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk()
+    connect = apsw.Connection
+    monkeypatch.setattr(
+        "mcp_memory.storage.sqlite.database.apsw.Connection",
+        lambda name, **options: connect(name, vfs="full-disk", **options),
+    )
+    monkeypatch.setattr("mcp_memory.storage.sqlite.checkpoints.CHECKPOINT_PAGES", 1)
+    engine = engine_on(path)
+    engine.memories.remember(NewMemory(content="before"))
+    disk.full = True
+    kept, refused = {"before"}, set()
+    for number in range(20):
+        text = f"while full {number}"
+        try:
+            engine.memories.remember(NewMemory(content=text))
+            kept.add(text)
+        except MemoryServerError:
+            refused.add(text)
+    disk.full = False
+    assert contents(engine) == kept
+    assert not refused, "a commit is safe in the log whatever becomes of the checkpoint"
+    engine.close()
+
+
+@pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
+def test_a_deleted_log_is_noticed_before_the_next_write(
+    path: Path, here: Engine, suffixes: tuple[str, ...]
+) -> None:
+    acknowledged = set()
+    for number in range(5):
+        here.memories.remember(NewMemory(content=f"memory {number}"))
+        acknowledged.add(f"memory {number}")
+    for suffix in suffixes:
+        path.with_name(path.name + suffix).unlink()
+    with pytest.raises(Unavailable, match="was deleted or replaced"):
+        here.memories.remember(NewMemory(content="too late"))
+    # As after a kill: another process opens what is on the disk.
+    after = engine_on(path)
+    assert contents(after) == acknowledged
+    after.close()
+
+
+def test_a_replaced_log_is_noticed_too(path: Path, here: Engine) -> None:
+    here.memories.remember(NewMemory(content="x"))
+    log = path.with_name(path.name + "-wal")
+    log.unlink()
+    log.write_bytes(b"")
+    with pytest.raises(Unavailable, match="was deleted or replaced"):
+        here.memories.remember(NewMemory(content="too late"))
+
+
+def test_a_clock_years_ahead_for_a_moment_makes_nothing_expire(engine: Engine, clock: Clock) -> None:
+    kept = engine.memories.remember(NewMemory(content="stays")).memory
+    gone = engine.memories.remember(NewMemory(content="deleted by mistake")).memory
+    engine.memories.delete([gone.id])
+    engine.maintenance.run_due()
+    clock.advance(days=3 * 365)
+    engine.maintenance.run_due()
+    clock.advance(days=-3 * 365)
+    assert engine.memories.get(kept.id, record=False).archived_at is None
+    assert engine.history.restore(gone.id).content == "deleted by mistake"
+    assert "prune" in engine.maintenance.due(), "a last run in the future counts as due"
+
+
+def test_confidence_is_never_above_what_was_stored(engine: Engine, clock: Clock) -> None:
+    clock.advance(days=400)
+    engine.memories.remember(NewMemory(content="from the future"))
+    clock.advance(days=-400)
+    assert engine.analytics.stats().average_confidence <= 1.0
+
+
+def test_old_versions_go_with_the_journal_and_the_newest_stay(engine: Engine, clock: Clock) -> None:
+    memory = engine.memories.remember(NewMemory(content="version 0")).memory
+    for number in range(1, 40):
+        engine.memories.update(memory.id, {"content": f"version {number}"})
+    clock.advance(days=400)
+    engine.history.age_journal()
+    left = [version.content for version in engine.history.versions(memory.id)]
+    assert left[-1] == "version 38"
+    assert len(left) == 20
+
+
+def test_a_purged_text_is_in_no_file(path: Path, here: Engine) -> None:
+    word = "xylophonist"
+    for number in range(50):
+        here.memories.remember(NewMemory(content=f"other {number}"))
+    memory = here.memories.remember(NewMemory(content=f"the {word} lives here", tags=(word,))).memory
+    here.memories.update(memory.id, {"content": f"the {word} moved"})
+    claim = here.access.claim("key", "request")
+    here.access.answer(claim, 201, {"id": memory.id, "content": f"the {word} moved"})
+    here.history.purge(memory.id)
+    for file in path.parent.glob("memory.db*"):
+        assert word.encode() not in file.read_bytes(), file.name
