@@ -222,6 +222,9 @@ class Config:
         low=-1,
     )
     api_body_limit: int = _setting(4_194_304, "Bytes in the body of one HTTP request.", low=1024)
+    import_dir: str = _setting(
+        "", "A folder whose files callers over HTTP may import by path; without it they may import none."
+    )
     api_import_limit: int = _setting(268_435_456, "Bytes in one file that is imported over HTTP.", low=1024)
     reflection_author: str = _setting(
         _TUNING.author, "Author of a reflection that names none. Default: the client's name."

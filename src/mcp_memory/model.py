@@ -110,6 +110,8 @@ class Caller:
     """The tool, route or command that it used."""
     readable: tuple[str, ...] = (EVERY_SPACE,)
     """The spaces that its token opens."""
+    remote: bool = False
+    """It came in over HTTP, so paths of files on this machine are not its own."""
 
     @property
     def provenance(self) -> dict[str, str]:

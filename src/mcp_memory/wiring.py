@@ -33,6 +33,7 @@ def build(config: Config, client: str = "") -> Engine:
             caller=Caller(config.space, client),
             read_spaces=config.further_spaces,
             memory_file=memory_file(config),
+            import_dir=Path(config.import_dir).expanduser() if config.import_dir else None,
             # A PostgreSQL server has backups of its own; ours would copy it all into a file each day.
             backups=None if settings.is_postgres(config.url) else backup_plan(config),
         )

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from mcp_memory.engine import Engine
+from mcp_memory.engine.access import Claim
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.model import Filter
@@ -150,6 +151,7 @@ def test_a_purged_text_is_in_no_file(path: Path, here: Engine) -> None:
     memory = here.memories.remember(NewMemory(content=f"the {word} lives here", tags=(word,))).memory
     here.memories.update(memory.id, {"content": f"the {word} moved"})
     claim = here.access.claim("key", "request")
+    assert isinstance(claim, Claim)
     here.access.answer(claim, 201, {"id": memory.id, "content": f"the {word} moved"})
     here.history.purge(memory.id)
     for file in path.parent.glob("memory.db*"):

@@ -8,10 +8,12 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from mcp_memory.engine.archive_records import checked_record, parsed_record
 from mcp_memory.errors import Conflict, Invalid
 from mcp_memory.model import UNKNOWN_TYPE
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.archive import Living, content_hashes, other_id
+from mcp_memory.tuning import Limits
 
 FORMAT = 1
 PROGRAM = "mcp-memory"
@@ -40,7 +42,7 @@ def parsed_records(lines: Iterable[bytes]) -> Iterator[Record]:
     """The records of an archive, without taking them in."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _parsed(number, line)
+            yield parsed_record(number, line)
 
 
 def _line(value: Record) -> str:
@@ -52,6 +54,10 @@ class Arrival:
     """Takes records in, batch by batch. What is here already, in whatever words, is not taken twice."""
 
     space: str
+    limits: Limits = field(default_factory=Limits)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """Who takes the records in: they do not say themselves who wrote them."""
+    quarantined: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     """How many records of each kind are new here."""
     totals: Counter[str] = field(default_factory=Counter)
@@ -71,7 +77,11 @@ class Arrival:
 
     def take(self, tx: Transaction, numbered: Sequence[tuple[int, bytes]]) -> None:
         """One batch, whole or not at all."""
-        read = [(number, _parsed(number, line)) for number, line in numbered if line.strip()]
+        read = [
+            (number, checked_record(parsed_record(number, line), self.limits))
+            for number, line in numbered
+            if line.strip()
+        ]
         for kind, group in groupby(read, key=lambda one: str(one[1].get("record"))):
             taker = self._takers().get(kind)
             records = list(group)
@@ -145,15 +155,19 @@ class Arrival:
                 self._memories[id] = living[hash].seq
                 self._same[id] = living[hash].id
             else:
-                # Other programs' files and older exports do not say where a memory came from.
-                known_origin = {"provenance": dict(tx.scope.provenance), **record}
-                self._memories[id] = self._add(tx, "memory", known_origin, content_hash=hash)
+                self._memories[id] = self._add(tx, "memory", self._stamped(tx, record), content_hash=hash)
                 self.counts["memory"] += 1
                 if is_living:
                     own = self._renamed.get(id, id)
                     living[hash] = Living(self._memories[id], own, record["content"])
             if record["superseded_by"] is not None:
                 self._superseded[self._memories[id]] = record["superseded_by"]
+
+    def _stamped(self, tx: Transaction, record: Record) -> Record:
+        stamped = {**record, "provenance": dict(self.provenance)}
+        if self.quarantined and record["quarantined_at"] is None:
+            stamped["quarantined_at"] = tx.at.isoformat()
+        return stamped
 
     def _take_entities(self, tx: Transaction, records: Sequence[Record]) -> None:
         known = self._known(tx, "entity", records)
@@ -258,7 +272,8 @@ class Arrival:
             key = (record["act"], record["name"], record["subject"], datetime.fromisoformat(record["at"]))
             if self._is_new("event", key, there):
                 new.append(record)
-        tx.archive.add_events(new)
+        by = self.provenance.get("client", "")
+        tx.archive.add_events({**record, "client": f"{by} (import)".strip()} for record in new)
 
     def _is_new(self, kind: str, key: tuple[Any, ...], there: Counter[tuple[Any, ...]]) -> bool:
         """Whether the file says this more often than the database does: some things may stand twice."""
@@ -287,14 +302,4 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
         return {key: _renamed(inner, names) for key, inner in value.items()}
     if isinstance(value, list):
         return [_renamed(inner, names) for inner in value]
-    return value
-
-
-def _parsed(number: int, line: bytes) -> Record:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Invalid(f"line {number} is not JSON ({error}): the file is damaged") from error
-    if not isinstance(value, dict):
-        raise Invalid(f"line {number} is not an object: the file is damaged")
     return value

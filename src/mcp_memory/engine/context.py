@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
@@ -52,6 +53,8 @@ class Context:
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
     """Shared with Anthropic's memory server, when asked for."""
+    import_dir: Path | None = None
+    """The folder whose files remote callers may import; None: none."""
     backups: BackupPlan | None = None
     """The backups to make by itself, if any."""
     claim: Claim | None = None

@@ -10,7 +10,8 @@ from typing import BinaryIO
 from mcp_memory.engine.archiving import is_archive
 from mcp_memory.engine.importers import FOREIGN, archive_lines, detect, named
 from mcp_memory.engine.importers.graph_database import DEFAULT_PLACE
-from mcp_memory.errors import Invalid
+from mcp_memory.errors import Forbidden, Invalid
+from mcp_memory.model import Caller
 
 Source = str | Path | Iterable[bytes]
 """A file or folder by its path, or the lines of a file."""
@@ -60,6 +61,19 @@ def open_import(source: Source, format: str | None, now: datetime) -> OpenedImpo
     return OpenedImport(found, OURS[found], chain([first], lines))
 
 
+def allowed(source: Source, caller: Caller, folder: Path | None) -> Source:
+    """The source, if the caller may name it. Says nothing of files that it may not."""
+    if not caller.remote or not isinstance(source, str | Path):
+        return source
+    path = _expanded(source).resolve()
+    if folder is None or not path.is_relative_to(folder.expanduser().resolve()):
+        raise Forbidden(
+            "over HTTP only files in the folder IMPORT_DIR can be imported by path: send the file itself to "
+            "/api/import, or import it on the server's machine"
+        )
+    return path
+
+
 def lines_of(source: Source) -> Iterator[bytes]:
     """The lines of a file, one at a time."""
     if not isinstance(source, str | Path):
@@ -70,8 +84,8 @@ def lines_of(source: Source) -> Iterator[bytes]:
             raise Invalid(
                 f"{file} is a folder that holds nothing that can be imported, such as Markdown notes"
             )
-        if file.is_char_device():
-            raise Invalid(f"{file} is a device that may never end: give the path of a file")
+        if file.exists() and not file.is_file():
+            raise Invalid(f"{file} is a device or pipe that may never end: give the path of a file")
         opened = file.open("rb")
     except FileNotFoundError:
         raise Invalid(f"there is no file {file}") from None

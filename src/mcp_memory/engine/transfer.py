@@ -3,17 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Literal, TypeVar
 
-from mcp_memory.engine import archiving
+from mcp_memory.engine import archive_records, archiving
 from mcp_memory.engine.archiving import Arrival
 from mcp_memory.engine.context import Topic, storable
 from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
-from mcp_memory.engine.import_source import Source, lines_of, open_import
+from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
 from mcp_memory.errors import Invalid
 from mcp_memory.events import ArchiveImported
 from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity, Progress, unreported
@@ -24,6 +25,9 @@ BATCH = 500
 """Lines between two commits: what was committed stays, and a second run goes over it without harm."""
 
 PROBLEMS_TOLD = 20
+
+KEPT_IN_MEMORY = 2**20
+"""Bytes of a file that is being checked; what is longer waits on disk."""
 
 Format = Literal["anthropic", "full"]
 """What we write."""
@@ -102,7 +106,7 @@ class Transfer(Topic):
         self, source: Source, format: str | None = None, *, progress: Progress = unreported
     ) -> Imported:
         """Add what a file or folder holds. Its format is detected unless it is given."""
-        opened = open_import(source, format, self._context.clock())
+        opened = open_import(self._allowed(source), format, self._context.clock())
         if opened.is_archive:
             done = self.import_full(opened.lines, progress=progress)
             return replace(done, format=opened.format)
@@ -110,7 +114,7 @@ class Transfer(Topic):
 
     def preview(self, source: Source, format: str | None = None) -> Preview:
         """What `import_from` would find. Changes nothing."""
-        opened = open_import(source, format, self._context.clock())
+        opened = open_import(self._allowed(source), format, self._context.clock())
         tally = _Tally()
         if opened.is_archive:
             records = archiving.parsed_records(opened.lines)
@@ -130,7 +134,7 @@ class Transfer(Topic):
         """
         act, tally, done = self._context.new_id(), _Tally(), 0
         relations: list[tuple[int, RelationLine]] = []
-        for batch in _batches(enumerate(lines_of(source), 1)):
+        for batch in _batches(enumerate(lines_of(self._allowed(source)), 1)):
             read = [(number, _read(number, line, tally)) for number, line in batch]
             entities = [line for _, line in read if isinstance(line, EntityLine)]
             self._put_entities(act, entities, repeats, tally)
@@ -171,16 +175,19 @@ class Transfer(Topic):
     def import_full(self, source: Source, *, progress: Progress = unreported) -> Imported:
         """Add a full export to what is known; what is here already stays as it is.
 
+        Every record is checked first, as a create would be; one that fails stops the import before it begins.
         History comes along, but only what happens from here on can be undone. The import itself is one
         act, that can be. Where another space of this database has the ids already, things get others.
         """
-        act, arrival, done = self._context.new_id(), Arrival(self._context.caller.space), 0
-        for batch in _batches(enumerate(lines_of(source), 1)):
-            with self._writing(act) as tx:
-                arrival.take(tx, batch)
-                _record_import(tx)
-            done += sum(len(line) for _, line in batch)
-            progress("bytes read", done, None)
+        with _spooled(lines_of(self._allowed(source))) as file:
+            self._check_records(file)
+            act, arrival, done = self._context.new_id(), self._arrival(), 0
+            for batch in _batches(enumerate(file, 1)):
+                with self._writing(act) as tx:
+                    arrival.take(tx, batch)
+                    _record_import(tx)
+                done += sum(len(line) for _, line in batch)
+                progress("bytes read", done, None)
         with self._writing(act) as tx:
             arrival.finish(tx)
             _record_import(tx)
@@ -194,6 +201,26 @@ class Transfer(Topic):
                 kind: count for kind, count in (arrival.totals - arrival.counts).items() if kind != "space"
             },
             format="full",
+        )
+
+    def _allowed(self, source: Source) -> Source:
+        return allowed(source, self._context.caller, self._context.import_dir)
+
+    def _check_records(self, file: IO[bytes]) -> None:
+        """Raises `Invalid` unless every record can be kept: a file is taken in whole or not at all."""
+        found = archive_records.problems(enumerate(file, 1), self._context.limits, PROBLEMS_TOLD)
+        file.seek(0)
+        if found:
+            count = f"at least {len(found)}" if len(found) == PROBLEMS_TOLD else str(len(found))
+            raise Invalid(f"nothing was imported, because of {count} bad lines: {'; '.join(found)}")
+
+    def _arrival(self) -> Arrival:
+        context = self._context
+        return Arrival(
+            context.caller.space,
+            context.limits,
+            context.caller.provenance,
+            quarantined="import" in context.tuning.quarantine,
         )
 
     def _writing(self, act: str) -> AbstractContextManager[Transaction]:
@@ -308,3 +335,12 @@ def _pages(page: Callable[[int, int], list[_Stored]]) -> Iterator[list[_Stored]]
     while found := page(after, BATCH):
         yield found
         after = found[-1].seq
+
+
+@contextmanager
+def _spooled(lines: Iterable[bytes]) -> Iterator[IO[bytes]]:
+    """The lines in a temporary file, to be read more than once."""
+    with SpooledTemporaryFile(max_size=KEPT_IN_MEMORY) as file:
+        file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+        file.seek(0)
+        yield file

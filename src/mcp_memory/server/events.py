@@ -200,4 +200,6 @@ async def _within(seconds: float, changed: asyncio.Event) -> bool:
 def _news(event: Event) -> News:
     told = {**event.payload, "at": event.at.isoformat(), "client": event.client, "act": event.act}
     data = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    return News(event.seq, event.name, f"id: {event.seq}\nevent: {event.name}\ndata: {data}\n\n".encode())
+    # JSON has no line breaks; a name that came with an import of an earlier release may have.
+    name = "".join(event.name.split())
+    return News(event.seq, event.name, f"id: {event.seq}\nevent: {name}\ndata: {data}\n\n".encode())

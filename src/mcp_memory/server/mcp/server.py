@@ -226,7 +226,7 @@ class Dispatcher:
             return Caller(space=self.space, client=name, project=self.project)
         principal = principal_of(request)
         client = " ".join(filter(None, (name, principal.caller.client)))
-        return Caller(space=principal.caller.space, client=client, readable=principal.spaces)
+        return Caller(space=principal.caller.space, client=client, readable=principal.spaces, remote=True)
 
     def _rights(self, context: Context) -> Rights:
         request = _http_request(context)

@@ -53,7 +53,7 @@ async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
     caller = replace(principal.caller, readable=principal.spaces)
     route = request.scope.get("route")
     tool = f"{request.method} {getattr(route, 'path', request.url.path)}"
-    engine = engine.acting_for(replace(caller, via=caller.via or "program", tool=tool))
+    engine = engine.acting_for(replace(caller, via=caller.via or "program", tool=tool, remote=True))
     return engine if recorded == "yes" else engine.unrecorded()
 
 
