@@ -53,6 +53,7 @@ SETTINGS = {
     "api_allowed_origins": ("http", ""),
     "api_rate_limit": ("http", "-1"),
     "api_body_limit": ("http", "4194304"),
+    "import_dir": ("process", ""),
     "api_import_limit": ("http", "268435456"),
     "reflection_author": ("process", ""),
     "workers": ("starting", "4"),
