@@ -31,6 +31,7 @@ FONTS_CONFIG = """\
   <dir>{folder}/fonts</dir>
   <dir>/usr/share/fonts</dir>
   <cachedir>{folder}/font-cache</cachedir>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
 </fontconfig>
 """
 

@@ -24,6 +24,7 @@ from mcp_memory.storage import Store  # noqa: E402
 
 LAPTOP, PHONE = (1280, 800), (390, 844)
 LOOKS = ((LAPTOP, False, ""), (LAPTOP, True, "-dark"), (PHONE, False, "-phone"))
+COMMAND = {"command": ["mcp-memory"]}
 DAYS = 84
 """How long the sample's story took: each thing came up some days after the one before."""
 
@@ -54,6 +55,10 @@ def open_page(browser: Browser, url: str, size: tuple[int, int], dark: bool) -> 
     )
     page = context.new_page()
     page.set_default_timeout(60_000)
+    # Where this program happens to be installed is nobody's business.
+    page.route(
+        "**/api/about", lambda route: route.fulfill(json={**route.fetch().json(), "command": ["mcp-memory"]})
+    )
     page.goto(url)
     return page
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from tools import browser as browser_tool
 
 from mcp_memory.engine import Engine
@@ -59,6 +59,11 @@ def server(engine: Engine) -> Iterator[Running]:
 Visit = Callable[..., Visitor]
 
 
+def _is_complaint(said: ConsoleMessage) -> bool:
+    """A fault of the page. What the server refused is no such thing, and is told to the person."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
+
+
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Visit]:
     """Open the page in a browser of its own; what the page complained about fails the test."""
@@ -78,7 +83,7 @@ def visit(chromium: Browser) -> Iterator[Visit]:
         page = context.new_page()
         complaints: list[str] = []
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: complaints.append(said.text) if _is_complaint(said) else None)
         page.goto(server.url + path)
         opened.append((page, complaints))
         return Visitor(page, server, complaints)

@@ -19,7 +19,8 @@ SwaggerUIBundle({
   filter: true,
   // Sent as the page sends it, so that a login counts here too.
   requestInterceptor: (request) => {
-    Object.assign((request.headers ??= {}), { ...headers(), ...request.headers, "x-memory-client": "page" });
+    const { "x-memory-record": _, ...own } = headers();
+    request.headers = { ...own, ...request.headers };
     return request;
   },
 });

@@ -120,3 +120,14 @@ def test_an_upload_is_previewed_by_what_it_is_before_it_is_imported(client: http
     done = client.post("/api/import", params={"name": "../../tea.md"}, content=note)
     assert done.status_code == 200
     assert client.get("/api/memories/search", params={"q": "green tea"}).json()["items"]
+
+
+def test_a_split_is_proposed_with_the_parts_that_a_split_takes(client: httpx.Client) -> None:
+    texts = [f"The {part} engine test number {n} failed" for n in range(14) for part in ("left", "right")]
+    made = client.post(
+        "/api/entities", json={"name": "Rocket", "entity_type": "project", "observations": texts}
+    ).json()
+    proposed = client.get(f"/api/entities/{made['id']}/split").json()
+    done = client.post(f"/api/entities/{made['id']}/split", json={"splits": proposed["splits"]})
+    assert done.status_code == 200
+    assert set(done.json()["new_entities"]) == {split["name"] for split in proposed["splits"]}

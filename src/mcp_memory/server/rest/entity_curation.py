@@ -60,9 +60,17 @@ class SplitRelation(Shape):
     pass
 
 
+class ProposedSplit(Shape):
+    """The same, as it is proposed."""
+
+    name: str
+    type: str = Field(serialization_alias="entity_type")
+    observations: list[str]
+
+
 class Proposal(Shape):
     analysis: Analysis
-    splits: list[Split] = Field(description="Empty when the entity needs no split.")
+    splits: list[ProposedSplit] = Field(description="Empty when the entity needs no split.")
     relations: list[SplitRelation]
 
 

@@ -1,0 +1,79 @@
+"""axe-core finds nothing serious, in light and dark, on a laptop and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.relating import NewRelation
+from tests.browser.conftest import Visit
+from tests.browser.test_search_view import remember
+from tests.browser.visitor import Visitor
+from tests.surfaces.rest.serving import Running, running
+
+PHONE = {"width": 390, "height": 844}
+LAPTOP = {"width": 1280, "height": 800}
+
+
+@pytest.fixture
+def furnished(engine: Engine) -> Iterator[Running]:
+    remember(engine, "Ann prefers green tea", tags=("drinks",), entity_names=("Ann",))
+    remember(engine, "The server runs in Oslo", entity_names=("Server",))
+    engine.graph.create_entities([NewEntity(name="Ann", type="person", observations=("is tall",))])
+    engine.graph.create_relations([NewRelation(source="Ann", target="Server", type="runs", make_ends=True)])
+    with running(engine) as here:
+        yield here
+
+
+def opened(person: Visitor, view: str) -> None:
+    """Each view with as much of it open as there is."""
+    person.go(view)
+    expect(person.page.locator("h1").first).to_be_attached()
+    if view.startswith("search"):
+        person.results.first.locator("summary").click()
+    elif view == "memories":
+        person.page.get_by_role("region", name="List of memories").locator("li a").first.click()
+        expect(person.page.get_by_role("complementary", name="Memory")).to_be_visible()
+    elif view.startswith("graph"):
+        expect(person.page.get_by_role("complementary", name="Entity")).to_contain_text("Ann")
+    elif view == "changes":
+        person.button("Show what changed").first.click()
+    elif view == "health":
+        expect(person.page.locator("canvas")).to_have_count(2)
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["1280", "390"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_nothing_shuts_anybody_out(
+    visit: Visit, furnished: Running, dark: bool, size: dict[str, int]
+) -> None:
+    person = visit(furnished, dark=dark, size=size)
+    found = {}
+    for view in ("search?q=tea", "memories", "graph?entity=Ann", "changes", "health", "start"):
+        opened(person, view)
+        if faults := person.serious_faults():
+            found[view] = faults
+        width = person.page.evaluate("document.documentElement.scrollWidth")
+        assert width <= size["width"], f"{view} is wider than the screen"
+    assert found == {}
+
+
+def test_the_keyboard_suffices(visit: Visit, furnished: Running) -> None:
+    person = visit(furnished, "/#/health")
+    expect(person.page.get_by_role("heading", name="Health")).to_be_visible()
+    person.page.keyboard.press("/")
+    expect(person.page.get_by_label("Search this memory")).to_be_focused()
+    person.page.keyboard.type("tea")
+    expect(person.results.first).to_contain_text("tea")
+    person.page.keyboard.press("ArrowDown")
+    person.page.keyboard.press("Enter")
+    panel = person.page.get_by_role("complementary", name="Memory")
+    expect(panel).to_contain_text("green tea")
+    person.page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    person.page.keyboard.press("4")
+    expect(person.page.get_by_role("heading", name="Changes")).to_be_visible()
