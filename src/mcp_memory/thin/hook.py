@@ -7,8 +7,8 @@ error, and always ends well. Where no server runs, one is started for the next t
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import threading
 
 from mcp_memory.thin.asking import Refused, ask_at
 from mcp_memory.thin.place import Nobody, place_of
@@ -35,10 +35,7 @@ LONGEST = 20_000
 
 def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> int:
     """Always 0."""
-    # A read of standard input, or a connection, may hang in ways that no time limit of theirs covers.
-    guard = threading.Timer(LIMIT, os._exit, [0])
-    guard.daemon = True
-    guard.start()
+    _end_after(LIMIT)
     try:
         said = _answer(words, flags, environ)
         if said:
@@ -46,8 +43,20 @@ def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, st
             sys.stdout.flush()
     except BaseException:  # noqa: S110
         pass  # silence is the answer to every fault
-    guard.cancel()
     return 0
+
+
+def _end_after(seconds: float) -> None:
+    """A read of standard input, or a connection, may hang in ways that no time limit of theirs covers."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return
+    import threading  # takes longer to load than all else here
+
+    guard = threading.Timer(seconds, os._exit, [0])
+    guard.daemon = True
+    guard.start()
 
 
 def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> str:
