@@ -207,3 +207,19 @@ def test_a_strong_association_of_the_best_hit_is_among_the_first_results(engine:
     engine.memories.associate(best.id, cause.id, "related_to", 0.9)
     found = contents(engine.recall.recall_for_agent("why do logins fail since monday for everyone", limit=5))
     assert "an expired certificate" in found[:3]
+
+
+def test_a_budget_of_tokens_holds_what_fits_and_what_was_said_around_it(engine: Engine, clock: Clock) -> None:
+    save(engine, "Where did you go last summer?")
+    save(engine, "We hiked across Iceland with the red tent")
+    save(engine, "Sounds cold!")
+    clock.advance(days=1)
+    save(engine, "The tent is in the cellar")
+    [best, *_] = engine.recall.recall_for_agent("hiking across Iceland", max_tokens=60).hits
+    assert best.memory.content.startswith("We hiked")
+    assert best.around == ("Where did you go last summer?", "Sounds cold!")
+    [only] = engine.recall.recall_for_agent("tent", max_tokens=1).hits
+    assert only.around == ()
+    assert engine.recall.recall_for_agent("hiking across Iceland").hits[0].around == ()
+    with pytest.raises(Invalid, match="max_tokens"):
+        engine.recall.recall_for_agent("tent", max_tokens=0)

@@ -37,8 +37,8 @@ def test_neighbours_about_different_things_are_not() -> None:
 
 
 def test_long_texts_stand_for_themselves() -> None:
-    strength = connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [2000] * 6)
-    assert math.isclose(strength, 0.1)
+    assert math.isclose(connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [400] * 6), 0.25)
+    assert connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [2000] * 6) == 0.0
 
 
 def test_memories_without_neighbours_are_no_conversation() -> None:

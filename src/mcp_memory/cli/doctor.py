@@ -11,6 +11,7 @@ from mcp_memory import wiring
 from mcp_memory.cli.output import coloured, json_option, print_json, printable
 from mcp_memory.cli.session import Session
 from mcp_memory.embedding import NoModel
+from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.storage import Database
 from mcp_memory.storage.diagnostics import Finding
@@ -96,7 +97,9 @@ def _model(session: Session) -> Finding:
     except MemoryServerError as error:
         return Finding("model", False, str(error), MODEL_ADVICE)
     card = embedder.card
-    return Finding("model", True, f"{card.name} runs: {card.dimensions} dimensions, {card.fingerprint[:12]}…")
+    runs = f"{card.name} runs: {card.dimensions} dimensions, {card.fingerprint[:12]}…"
+    hint = f"; it knows English only, {MULTILINGUAL_HINT}" if card.name in ENGLISH_MODELS else ""
+    return Finding("model", True, runs + hint)
 
 
 def _show(finding: Finding) -> None:

@@ -9,11 +9,13 @@ from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.memories import entity_names
 from mcp_memory.engine.memory_candidates import MemoryCandidates, gather_memories, keyword_weight
 from mcp_memory.engine.pipeline import Note, Question, Ranking
+from mcp_memory.engine.surroundings import said_around
 from mcp_memory.model import Filter, Memory, TextMode
 from mcp_memory.ranking.decay import fading_factor
 from mcp_memory.ranking.fusion import best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.text.snapshot import cost
 from mcp_memory.tuning import Fading, Tuning
 
 SUPERSEDED = 0.5
@@ -33,6 +35,8 @@ class Hit:
     entities: tuple[str, ...]
     explanation: Mapping[str, Any] | None = None
     """Where it came from and what each factor did, when asked for."""
+    around: tuple[str, ...] = ()
+    """What was stored right before and after it on the same occasion, where a budget of tokens has room."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +58,8 @@ class Wanted:
     offset: int = 0
     explain: bool = False
     fading: Fading = "gentle"
+    max_tokens: int | None = None
+    """The budget of an answer: it holds as many results as fit, then what stands around the best."""
 
     @property
     def pool(self) -> int:
@@ -106,7 +112,7 @@ class MemoryPlan:
         seqs = list(ranking.scores)[self.wanted.offset : self.wanted.offset + self.wanted.limit]
         found = tx.memories.fetch(seqs)
         names = entity_names(tx, list(found.values()))
-        return tuple(
+        hits = tuple(
             Hit(
                 memory=memory,
                 score=min(1.0, ranking.scores[seq]),
@@ -116,6 +122,7 @@ class MemoryPlan:
             )
             for seq, memory in found.items()
         )
+        return hits if self.wanted.max_tokens is None else within(tx, hits, self.wanted.max_tokens)
 
     def remember(self, question: Question, ranking: Ranking[C, RankingFacts], answer: Answer) -> Note | None:
         """Being returned makes a memory stronger."""
@@ -156,6 +163,27 @@ class TextSearch(MemoryPlan):
     ) -> Answer:
         mode = "keyword" if self.mode == "keyword" else question.meaning.mode(self.mode)
         return Answer(mode=mode, hits=self.hits(tx, ranking), total=len(ranking.scores))
+
+
+def within(tx: Transaction, hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
+    """The best that fit into a budget of tokens, at least one, and what stands around them where it fits."""
+    left = float(max_tokens)
+    kept: list[Hit] = []
+    for hit in hits:
+        left -= cost(hit.memory.content)
+        if left < 0 and kept:
+            break
+        kept.append(hit)
+    shown = {hit.memory.content for hit in kept}
+    around = said_around(tx, [hit.memory for hit in kept])
+    for place, hit in enumerate(kept):
+        texts = tuple(text for text in around.get(hit.memory.seq, ()) if text not in shown)
+        left -= sum(map(cost, texts))
+        if left < 0:
+            break
+        kept[place] = replace(hit, around=texts)
+        shown.update(texts)
+    return tuple(kept)
 
 
 def reinforcement(seqs: Sequence[int]) -> Note | None:

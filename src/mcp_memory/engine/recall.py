@@ -97,15 +97,19 @@ class Recall(Topic):
         limit: int = 10,
         explain: bool = False,
         include_archived: bool = False,
+        max_tokens: int | None = None,
     ) -> Answer:
         """Memories for an agent: for a query, or the newest, the most important, those of one type.
 
-        `sort_by` orders what is chosen without a query; each mode has an order of its own.
+        `sort_by` orders what is chosen without a query; each mode has an order of its own. With `max_tokens`
+        a hybrid search answers with as much as fits, and shows what was said around the best results.
         """
+        if max_tokens is not None and max_tokens < 1:
+            raise Invalid(f"max_tokens must be 1 or more, not {max_tokens}")
         checked_limit(limit, MOST_FOR_AGENT)
         filter = checked_filter(filter)
         if mode == "hybrid":
-            wanted = Wanted(filter=filter, limit=limit, explain=explain)
+            wanted = Wanted(filter=filter, limit=limit, explain=explain, max_tokens=max_tokens)
             plan = AssociationSearch(self._context.tuning, wanted)
             question = ask(self._context, query or "", "memory")
             answer = self._with_further_spaces(search(self._context, question, plan), question, plan)

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import lru_cache
 
 from mcp_memory.engine.candidates import Candidates
 from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.engine.pipeline import Question
+from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
     Neighbours,
     connectedness,
@@ -27,8 +29,17 @@ ONE_OCCASION = timedelta(hours=1)
 SUBJECT = 0.125
 """What it adds that a turn of a conversation is by, or begins with, somebody the query names."""
 
+MOST_READ = 1500
+"""Characters of a memory that are read closely."""
+
 FactsOf = Callable[[Iterable[int]], dict[int, RankingFacts]]
 """What ranking must know of those memories that the filter lets through."""
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> tuple[str, ...]:
+    """The words of a text; searches read the same memories again and again."""
+    return tuple(tokens(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +137,33 @@ def _read_closely(
 
 
 def _close_reading(question: Question, text: str, names: frozenset[str], strength: float) -> CloseReading:
-    words = tokens(text)
+    words = read(text[:MOST_READ])
     return CloseReading(
         proximity=NEAR * proximity(words, question.terms),
         phrase=QUOTED * any(holds_phrase(words, phrase) for phrase in question.phrases),
         subject=SUBJECT * strength * bool(names & set(words[:1])),
     )
+
+
+def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
+    """By memory: what was stored right before and right after it, in its channel and on the same occasion."""
+    around = tx.memories.neighbours([memory.seq for memory in memories])
+    found = tx.memories.fetch(_neighbours(around))
+
+    def together(memory: Memory, other: int | None) -> bool:
+        near = found.get(other or 0)
+        if near is None or near.forgotten_at is not None or near.channel != memory.channel:
+            return False
+        return abs(near.created_at - memory.created_at) <= ONE_OCCASION
+
+    return {
+        memory.seq: tuple(
+            found[other].content
+            for other in around.get(memory.seq, ())
+            if other is not None and together(memory, other)
+        )
+        for memory in memories
+    }
 
 
 def _words_in_context(
@@ -141,7 +173,7 @@ def _words_in_context(
     texts: Mapping[int, str],
     strength: float,
 ) -> dict[int, float]:
-    cut = {seq: tokens(text) for seq, text in texts.items()}
+    cut = {seq: read(text[:MOST_READ]) for seq, text in texts.items()}
     average = sum(map(len, cut.values())) / len(cut)
     counted = {seq: saturation(words, question.terms, average) for seq, words in cut.items()}
     weights = term_weights(counted, found.words, question.terms)

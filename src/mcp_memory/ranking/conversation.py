@@ -17,6 +17,9 @@ FRAGMENT = 200
 UNCONNECTED, CONNECTED = 0.03, 0.14
 """Mean cosine of neighbours, around the candidates' centre: of facts in any order, and of conversations."""
 
+FAINT = 0.1
+"""Below this the surroundings are not worth reading."""
+
 BEFORE, AFTER, FURTHER = 0.7, 0.3, 0.3
 """What a word counts that stands in the memory before, in the one after, and two steps away."""
 
@@ -38,7 +41,8 @@ def connectedness(
         return 0.0
     coherence = _coherence(list(_pairs(around, vectors)), vectors)
     spread = (coherence - UNCONNECTED) / (CONNECTED - UNCONNECTED)
-    return min(1.0, max(0.0, spread)) * min(1.0, FRAGMENT / max(1, median(sizes)))
+    strength = min(1.0, max(0.0, spread)) * min(1.0, FRAGMENT / max(1, median(sizes))) ** 2
+    return strength if strength >= FAINT else 0.0
 
 
 def _pairs(around: Mapping[int, Neighbours], vectors: Mapping[int, bytes]) -> Iterator[tuple[int, int]]:

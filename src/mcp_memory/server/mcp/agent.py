@@ -76,6 +76,10 @@ class MemoryRecall(Sized):
     ] = None
     channel_id: Annotated[str | None, Field(description="Only memories from this conversation.")] = None
     explain: Annotated[bool, Field(description="Also say for each result how it was found.")] = False
+    max_tokens: Annotated[
+        int | None,
+        Field(description="Fit the answer into so many tokens, with what was said around the best results."),
+    ] = None
     include_archived: Annotated[bool, Field(description="Also search what has faded and was put away.")] = (
         False
     )
@@ -103,6 +107,7 @@ class Saved(Shape):
 class Recalled(Shape):
     score: Rounded = Field(serialization_alias="relevance_score")
     source: str | None = omitted()
+    around: list[str] | None = omitted()
     superseded: OnlyIfTrue = False
     explanation: Record | None = omitted()
 
@@ -168,6 +173,7 @@ def memory_recall(engine: Engine, arguments: MemoryRecall) -> RecalledSummary:
         limit=arguments.max_results,
         explain=arguments.explain,
         include_archived=arguments.include_archived,
+        max_tokens=arguments.max_tokens,
     )
     shape = RecalledInFull if arguments.details else Recalled
     longest = LONGEST_QUOTE if arguments.details else SHORT_QUOTE
