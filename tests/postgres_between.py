@@ -36,7 +36,7 @@ class BreakingLine:
 
 
 class LendingPooler:
-    """Lends its one session to whoever begins a transaction, until that ends: as pgbouncer's
+    """Lends its one session to each transaction in turn, like pgbouncer's
     `pool_mode = transaction` does."""
 
     def __init__(self, url: str) -> None:

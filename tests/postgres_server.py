@@ -76,7 +76,7 @@ class PostgresServer:
         return self
 
     def stop(self) -> None:
-        """Let running statements be broken off and everything be written down."""
+        """Fast shutdown: cancel running statements and write a checkpoint."""
         self._end(signal.SIGINT)
 
     def crash(self) -> None:

@@ -21,7 +21,7 @@ from mcp_memory.tuning import BackupPlan, PruneMode, SecretPolicy
 
 
 def build(config: Config, client: str = "") -> Engine:
-    """An engine on the configured database, brought up to date, with the configured model."""
+    """An engine on the configured database, migrated, with the configured model."""
     return Engine(
         Context(
             store=_whole(Store(open_database(config)).open()),
@@ -123,7 +123,7 @@ def models_dir(config: Config) -> Path:
 
 
 def memory_file(config: Config) -> MemoryFile | None:
-    """Only for the tool set that promises it: other tools do not know of the file."""
+    """The shared JSONL file, for the anthropic tool set only."""
     if not config.memory_file_path or "anthropic" not in config.tool_sets:
         return None
     return MemoryFile(Path(config.memory_file_path).expanduser(), now)

@@ -1,4 +1,4 @@
-"""While another process writes, whoever only reads is answered all the same."""
+"""Reads are answered while another process writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever searches entities also learns of facts that belong to none."""
+"""A search for entities also returns memories that belong to none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that dies over a request with an idempotency key: whoever asks again learns what became of it."""
+"""A server dies during a request with an idempotency key; a retry learns the outcome."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_of_many_who_look_and_then_write_only_one_writes(store: Store) -> None:
 
 
 def test_events_of_a_space_can_be_followed_by_their_numbers(store: Store) -> None:
-    """Whoever has read up to a number has missed nothing below it."""
+    """A reader that has read up to a number has missed nothing below it."""
     writers, each = 4, 25
     running = threading.Event()
     running.set()

@@ -112,5 +112,5 @@ def _connected(portal: BlockingPortal, client: Client) -> Iterator[Conversation]
         listed = portal.call(client.list_tools).tools
         yield Conversation(portal, client, {tool.name: tool for tool in listed})
     finally:
-        # Not told of a failing test, which it would wrap in groups of exceptions.
+        # Kept unaware of a failing test, which it would wrap in exception groups.
         connection.__exit__(None, None, None)

@@ -57,7 +57,7 @@ def names_a_value(sentence: str) -> bool:
 
 
 def is_fleeting(sentence: str) -> bool:
-    """Whether it tells of the moment, such as an error or a mood, and not of how things are."""
+    """Whether it describes the moment, such as an error or a mood, rather than a lasting fact."""
     return bool(_FLEETING.search(sentence))
 
 

@@ -81,7 +81,7 @@ log = logging.getLogger(__name__)
 
 
 EXIT_CODES = {"invalid": 2, "unavailable": 3, "unequipped": 3}
-"""By the code of the error; 1 for any other."""
+"""Exit code by error code; 1 for any other."""
 
 
 class Program(LazyGroup):
@@ -109,14 +109,16 @@ class Program(LazyGroup):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("--database", metavar="URL", help="Where memories live, e.g. sqlite:////home/me/memory.db.")
-@click.option("--space", metavar="NAME", help="Which space to work in.")
-@click.option("--tools", metavar="NAMES", help="Tool sets that the server offers, separated by commas.")
+@click.option("--database", metavar="URL", help="The database, e.g. sqlite:////home/me/memory.db.")
+@click.option("--space", metavar="NAME", help="The space to work in.")
+@click.option("--tools", metavar="NAMES", help="Tool sets to offer, separated by commas.")
 @click.option(
     "--config", "file", metavar="FILE", type=click.Path(path_type=Path), help="A settings file (TOML)."
 )
-@click.option("--http", is_flag=True, help="Besides standard input and output, serve HTTP too.")
-@click.option("--log-level", type=click.Choice(LOG_LEVELS), help="How much is logged, to standard error.")
+@click.option("--http", is_flag=True, help="Also serve HTTP, besides standard input and output.")
+@click.option(
+    "--log-level", type=click.Choice(LOG_LEVELS), help="Lowest level that is logged, to standard error."
+)
 @click.version_option(__version__, prog_name="mcp-memory")
 @click.pass_context
 def main(
@@ -173,6 +175,6 @@ def _http_beside(config: Config, engine: LazyEngine) -> AbstractAsyncContextMana
 
 
 def _log_at(level: str) -> None:
-    """Ours as asked for; of other people's libraries only what is wrong."""
+    """Our own messages at this level; other libraries' only from warnings on."""
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp_memory").setLevel(level.upper())

@@ -20,12 +20,12 @@ MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to se
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Leave out what reads the whole database.")
+@click.option("--quick", is_flag=True, help="Skip checks that read the whole database.")
 @json_option
 @click.pass_obj
 @click.pass_context
 def doctor(ctx: click.Context, session: Session, quick: bool, as_json: bool) -> None:
-    """Look for trouble, and say what to do about it. The exit code is 1 if there is any."""
+    """Check the installation, and say how to fix each problem. The exit code is 1 if there is one."""
     found: list[Finding] = []
     for finding in _findings(session, quick):
         found.append(finding)

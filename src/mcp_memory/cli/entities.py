@@ -23,7 +23,7 @@ def entities() -> None:
 @click.option("--type", help="Only of this type.")
 @click.option("--status", help="Only with this status.")
 @limit_option(50)
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
 @json_option
 @click.pass_obj
 def list_(
@@ -94,7 +94,7 @@ def create(
     status: str | None,
     as_json: bool,
 ) -> None:
-    """Create an entity, or add to the one that has the name."""
+    """Create an entity, or add to the existing one of that name."""
     wanted = NewEntity(
         name=name, type=type, observations=observations, description=description, status=status
     )
@@ -107,7 +107,7 @@ def create(
 
 @entities.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", type=ENTITY_NAME)
-@click.option("--with-memories", is_flag=True, help="Also memories that were stored in their own right.")
+@click.option("--with-memories", is_flag=True, help="Also delete memories that were stored on their own.")
 @json_option
 @click.pass_obj
 def delete(session: Session, names: tuple[str, ...], with_memories: bool, as_json: bool) -> None:

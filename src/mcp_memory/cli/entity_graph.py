@@ -1,4 +1,4 @@
-"""The command that shows what lies around an entity."""
+"""The command that shows an entity's neighbourhood."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from mcp_memory.engine.graph_walk import MOST_DEPTH, EntityGraph
 @click.command("entity-graph")
 @click.argument("name", type=ENTITY_NAME)
 @click.option(
-    "--depth", type=click.IntRange(0, MOST_DEPTH), default=1, show_default=True, help="How many steps to go."
+    "--depth",
+    type=click.IntRange(0, MOST_DEPTH),
+    default=1,
+    show_default=True,
+    help="How many relations to follow.",
 )
 @click.option("--min-strength", type=SHARE, default=0.0, help="Leave out weaker relations.")
-@click.option("--memories/--no-memories", default=True, help="With what is known of each entity.")
+@click.option("--memories/--no-memories", default=True, help="Include each entity's memories.")
 @as_of_option
 @json_option
 @click.pass_obj
@@ -33,7 +37,7 @@ def entity_graph(
     as_of: datetime | None,
     as_json: bool,
 ) -> None:
-    """Show an entity, what it relates to, and what is known of them."""
+    """Show an entity, its related entities, and their memories."""
     walked = session.engine.walk.entity_graph(
         name, depth=depth, min_strength=min_strength, include_memories=memories, as_of=as_of
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NeedsAPerson(BaseException):
-    """The command asks something of whoever sits at the keyboard; nobody does here."""
+    """The command asks a question, and there is no keyboard here."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Commands that tell what happened to memories, and that take it back."""
+"""Commands for history and undo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcp_memory.text.change_words import change_in_words
 from mcp_memory.text.preview import shortened
 
 SHOWN = 20
-"""How many of the memories to be deleted are shown before the question."""
+"""Memories shown before the confirmation of a deletion."""
 
 
 @click.command()
@@ -27,7 +27,7 @@ SHOWN = 20
 @json_option
 @click.pass_obj
 def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: bool) -> None:
-    """Keep memories out of everything from now on. `restore` brings them back; `purge` removes for good."""
+    """Hide memories everywhere. `restore` brings them back; `purge` removes them for good."""
     done = [(id, session.engine.memories.forget(id, reason)) for id in ids]
     if as_json:
         print_json([{"id": id, "forgotten": one.forgotten, "message": one.message} for id, one in done])
@@ -41,11 +41,11 @@ def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: 
 
 @click.command()
 @click.argument("id", type=MEMORY_ID)
-@click.option("--version", "number", type=int, help="Let it say again what it said in this version.")
+@click.option("--version", "number", type=int, help="Restore this version of its content.")
 @json_option
 @click.pass_obj
 def restore(session: Session, id: str, number: int | None, as_json: bool) -> None:
-    """Bring back a memory that was forgotten, deleted, pruned or merged away, or an earlier version of it."""
+    """Restore a memory that was forgotten, deleted, pruned or merged, or an earlier version of one."""
     topic = session.engine.history
     memory = topic.restore(id) if number is None else topic.restore_version(id, number)
     if as_json:
@@ -57,13 +57,17 @@ def restore(session: Session, id: str, number: int | None, as_json: bool) -> Non
 @click.command()
 @click.argument("id", required=False, type=MEMORY_ID)
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(1, MOST_LISTED),
+    default=20,
+    show_default=True,
+    help="Show at most this many.",
 )
-@click.option("--before", type=int, help="Go on before this place.")
+@click.option("--before", type=int, help="Cursor: show changes before this one.")
 @json_option
 @click.pass_obj
 def history(session: Session, id: str | None, limit: int, before: int | None, as_json: bool) -> None:
-    """What a memory said before and what happened to it; without ID, the last changes of all."""
+    """Show the versions and events of a memory; without ID, the latest changes."""
     if id is not None:
         _show_past(session.engine.history.of(id), as_json)
     else:
@@ -72,13 +76,13 @@ def history(session: Session, id: str | None, limit: int, before: int | None, as
 
 @click.command()
 @click.argument("change", required=False, type=CHANGE_ID)
-@click.option("--anyone", is_flag=True, help="The last change by whomever, instead of from the command line.")
+@click.option("--anyone", is_flag=True, help="Undo the last change by any client.")
 @json_option
 @click.pass_obj
 def undo(session: Session, change: str | None, anyone: bool, as_json: bool) -> None:
-    """Take back a CHANGE that `history` shows; without one, the last made from the command line.
+    """Undo a CHANGE that `history` shows; without one, the last one made from the command line.
 
-    What is undone can be done again: undo the undoing.
+    An undo can itself be undone.
     """
     topic = session.engine.history
     undone = topic.undo(change) if change else topic.undo_last(by=None if anyone else CLIENT)
@@ -93,12 +97,12 @@ def undo(session: Session, change: str | None, anyone: bool, as_json: bool) -> N
 
 @click.command()
 @click.argument("which", metavar="ID | ENTITY")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
 def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Remove a memory, or an entity with every memory about it, for good: also from history and journal."""
+    """Remove a memory, or an entity with all its memories, for good: also from history and journal."""
     topic = session.engine.history
     found = topic.purge(which, dry_run=True)
     if not dry_run:
@@ -114,15 +118,15 @@ def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool)
 @click.argument("ids", nargs=-1, metavar="[ID]...", type=MEMORY_ID)
 @click.option("--type", "types", multiple=True, help="Of this type; repeat to allow several.")
 @click.option("--before", type=moment, help="Created before this time.")
-@click.option("--below-confidence", type=SHARE, help="Those we are less sure of than this by now.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--below-confidence", type=SHARE, help="Below this effective confidence.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
 def delete(
     session: Session, /, ids: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool, **conditions: Any
 ) -> None:
-    """Delete the memories that meet every condition. It can be undone as one change."""
+    """Delete the memories that meet all conditions, as one change that can be undone."""
     if not ids and all(value in (None, ()) for value in conditions.values()):
         raise click.UsageError("Say which memories: ID, --type, --before or --below-confidence.")
     topic = session.engine.memories
@@ -154,7 +158,7 @@ def _show_past(past: Past, as_json: bool) -> None:
     table(
         ("when", "what", "by", "change"),
         ((event.at, _in_words(event), event.client, event.act) for event in past.events),
-        empty="The journal tells nothing of it any more.",
+        empty="The journal has no events about it any more.",
         ids_under="what",
     )
 

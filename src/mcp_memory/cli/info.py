@@ -1,4 +1,4 @@
-"""The command that says what there is and where."""
+"""The command that shows where the database is and what it holds."""
 
 from __future__ import annotations
 

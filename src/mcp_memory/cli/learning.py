@@ -20,7 +20,7 @@ from mcp_memory.engine.learning import (
 
 
 class Numbers(click.ParamType[tuple[float, ...]]):
-    """Several numbers, with commas between them."""
+    """Numbers separated by commas."""
 
     name = "numbers"
 
@@ -36,14 +36,19 @@ class Numbers(click.ParamType[tuple[float, ...]]):
 
 
 @click.command()
-@click.option("--analyze", is_flag=True, help="Say what there is to learn from. This is the default.")
-@click.option("--tune", "learn", is_flag=True, help="Move the weights towards what past searches wanted.")
+@click.option("--analyze", is_flag=True, help="Show how much there is to learn from (the default).")
+@click.option("--tune", "learn", is_flag=True, help="Adjust the weights to past searches.")
 @click.option("--set-gamma", type=float, metavar="X", help="Set how much co-occurrence counts.")
 @click.option("--set-beta", type=float, metavar="X", help="Set how much importance counts.")
 @click.option(
     "--min-events", default=MIN_EVENTS, show_default=True, help="Searches with feedback needed to tune."
 )
-@click.option("--blend", default=BLEND, show_default=True, help="Which part of the way one tuning goes.")
+@click.option(
+    "--blend",
+    default=BLEND,
+    show_default=True,
+    help="Share of the distance to the best weights that one tuning moves.",
+)
 @click.option("--gamma-range", type=Numbers(), default=GAMMAS, metavar="X,Y,…", help="Gammas to try.")
 @click.option("--beta-range", type=Numbers(), default=BETAS, metavar="X,Y,…", help="Betas to try.")
 @json_option
@@ -80,7 +85,7 @@ def tune(
 @json_option
 @click.pass_obj
 def metrics(session: Session, as_json: bool) -> None:
-    """Compare the ranking that clients got with one by cosine alone, by what they did with the results."""
+    """Compare the ranking with one by cosine alone, judged by what clients did with the results."""
     compared = session.engine.learning.metrics()
     if as_json:
         print_json(compared)

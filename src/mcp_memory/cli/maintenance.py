@@ -1,4 +1,4 @@
-"""Commands that keep the memory in order: merge what says the same, let go of what has faded."""
+"""Maintenance commands: merge duplicates, prune faded memories."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SHOWN = 50
     "--threshold", type=SHARE, help="Merge whatever is at least this similar; else only what says the same."
 )
 @click.option("--force", is_flag=True, help="Also merge what differs in a number, name, date or negation.")
-@click.option("--full", is_flag=True, help="Look at every memory again, not only at what is new or changed.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
+@click.option("--full", is_flag=True, help="Compare all memories, not only new or changed ones.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be merged.")
 @json_option
 @click.pass_obj
 def consolidate(
     session: Session, threshold: float | None, force: bool, full: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Merge memories that say the same. What is merged stays readable, and can be taken apart again."""
+    """Merge memories that say the same. Merged wordings stay readable, and a merge can be undone."""
     with Bar("things") as bar:
         done = session.engine.maintenance.consolidate(
             threshold, full=full, dry_run=dry_run, force=force, progress=bar.file
@@ -53,11 +53,11 @@ def merge(session: Session, id: str, absorbed_id: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @json_option
 @click.pass_obj
 def prune(session: Session, dry_run: bool, as_json: bool) -> None:
-    """Delete memories that have faded away, the weakest first. It can be undone."""
+    """Delete faded memories, weakest first. It can be undone."""
     pruned = session.engine.maintenance.prune(dry_run=dry_run)
     if as_json:
         going = zip(pruned.memories, pruned.confidences, strict=True)

@@ -59,13 +59,13 @@ MODES = click.Choice(get_args(SearchMode))
 @click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
 @click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1 (default 0.5).")
 @click.option("--source", help="Where it comes from.")
-@click.option("--context", help="What it was said in connection with.")
+@click.option("--context", help="The context in which it was said.")
 @click.option("--channel", help="The conversation that it comes from.")
 @click.option("--metadata", type=json_object, default="{}", help="Anything else, as a JSON object.")
 @json_option
 @click.pass_obj
 def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> None:
-    """Keep TEXT (- for standard input), unless it is known: then the memory that says it gains by it.
+    """Store TEXT (- for standard input). Known content is not stored twice, but reinforced.
 
     Prints the id of the memory.
     """
@@ -84,14 +84,14 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
     type=MODES,
     default="hybrid",
     show_default=True,
-    help="By words and meaning, by one of both, or along the relations of the entities it names.",
+    help="By words and meaning, by one of them, or along the relations of entities in the query.",
 )
 @filter_options
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity; with --mode graph, where to start.")
 @click.option("--hops", type=click.IntRange(1, 5), default=1, help="How far --mode graph goes.")
-@click.option("--limit", type=click.IntRange(1, 100), help="At most so many.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
-@click.option("--explain", is_flag=True, help="Say of each result where it came from.")
+@click.option("--limit", type=click.IntRange(1, 100), help="Show at most this many.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
+@click.option("--explain", is_flag=True, help="Show why each result was found.")
 @click.option(
     "--fading",
     type=click.Choice(get_args(Fading)),
@@ -151,13 +151,17 @@ def memories() -> None:
 @filter_options
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity.")
 @click.option("--pinned", is_flag=True, help="Only pinned ones.")
-@click.option("--forgotten", is_flag=True, help="Those that were forgotten, instead of the others.")
+@click.option("--forgotten", is_flag=True, help="Only forgotten ones.")
 @click.option("--archived", is_flag=True, help="Those that have faded and were put away.")
 @click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_LISTED), default=20, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(1, MOST_LISTED),
+    default=20,
+    show_default=True,
+    help="Show at most this many.",
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
 @json_option
 @click.pass_obj
 def list_(
@@ -224,7 +228,7 @@ def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 @click.option("--confidence", type=SHARE, help="How sure you are, from 0 to 1.")
 @click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1.")
 @click.option("--source", help="Where it comes from.")
-@click.option("--context", help="What it was said in connection with.")
+@click.option("--context", help="The context in which it was said.")
 @click.option("--channel", help="The conversation that it comes from.")
 @click.option("--metadata", type=json_object, help="All of its metadata, as a JSON object.")
 @click.option("--expect-version", type=int, help="Only if the memory is still at this version.")

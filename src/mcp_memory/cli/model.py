@@ -24,7 +24,7 @@ STRANGER = "The train to Bordeaux leaves at noon"
 
 @click.group(cls=SuggestingGroup)
 def model() -> None:
-    """Install, pull, list and test the models that find memories by meaning."""
+    """Install, pull, list and test embedding models."""
 
 
 @model.command()
@@ -39,7 +39,7 @@ def install(session: Session) -> None:
 @click.option("--hub", default=HUB, show_default=True, help="Where to pull from: a hub or a mirror of one.")
 @click.pass_obj
 def pull_(session: Session, name: str, hub: str) -> None:
-    """Download a model, e.g. intfloat/multilingual-e5-small. Goes on where it broke off."""
+    """Download a model, e.g. intfloat/multilingual-e5-small. An interrupted download resumes."""
     with Bar("bytes") as bar:
         card = pull(name, wiring.models_dir(session.config), hub, bar.file)
     say(f"{card.name} is ready: {card.dimensions} dimensions, up to {card.max_tokens} tokens.")

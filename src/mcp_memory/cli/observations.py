@@ -27,7 +27,7 @@ def observations() -> None:
 def add(
     session: Session, entity: str, texts: tuple[str, ...], kind: str, supersedes: str | None, as_json: bool
 ) -> None:
-    """Add observations to an entity; one that it has already is passed over."""
+    """Add observations to an entity; existing ones are skipped."""
     _show(session.engine.graph.add_observations(entity, texts, kind=kind, supersedes=supersedes), as_json)
 
 
@@ -37,7 +37,7 @@ def add(
 @json_option
 @click.pass_obj
 def delete(session: Session, entity: str, texts: tuple[str, ...], as_json: bool) -> None:
-    """Take observations off an entity; a text that it does not have is passed over."""
+    """Remove observations from an entity; unknown texts are skipped."""
     _show(session.engine.graph.delete_observations(entity, texts), as_json)
 
 

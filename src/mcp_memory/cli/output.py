@@ -26,7 +26,11 @@ def json_option(command: Decorated) -> Decorated:
 
 def limit_option(default: int) -> Callable[[Decorated], Decorated]:
     return click.option(
-        "--limit", type=click.IntRange(1, 10_000), default=default, show_default=True, help="At most so many."
+        "--limit",
+        type=click.IntRange(1, 10_000),
+        default=default,
+        show_default=True,
+        help="Show at most this many.",
     )
 
 
@@ -59,12 +63,12 @@ def coloured(text: str, colour: str) -> str:
 
 
 def say(text: str) -> None:
-    """A sentence about what was done."""
+    """A sentence of the result."""
     click.echo(printable(text))
 
 
 def note(text: str) -> None:
-    """A remark that is not part of the answer."""
+    """A remark beside the result, on standard error."""
     click.echo(printable(text), err=True)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """Shown on standard error, so that it never mixes with what a command prints."""
+    """Shown on standard error, so it never mixes with a command's output."""
 
     def __init__(self, unit: Literal["bytes", "things"]) -> None:
         self._unit = unit

@@ -1,4 +1,4 @@
-"""The command that makes all vectors again."""
+"""The command that recomputes all vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_memory.cli.session import Session
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @json_option
 @click.pass_obj
 def reembed(session: Session, dry_run: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Commands on how entities relate."""
+"""Commands on relations."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def relations() -> None:
 
 
 @relations.command("list")
-@click.option("--entity", help="Only those that touch this entity.")
+@click.option("--entity", help="Only from or to this entity.")
 @click.option("--type", help="Only of this type.")
 @click.option("--ended", is_flag=True, help="Also those that have ended.")
 @limit_option(50)
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many at the start.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
 @json_option
 @click.pass_obj
 def list_(
@@ -57,7 +57,7 @@ def list_(
 @click.argument("target", metavar="TO", type=ENTITY_NAME)
 @click.option("--context", help="Why, or since when, or where this was said.")
 @click.option("--strength", type=float, help="How strong it is, from 0 to 1.")
-@click.option("--make-ends", is_flag=True, help="Make entities that do not exist yet.")
+@click.option("--make-ends", is_flag=True, help="Create missing entities.")
 @json_option
 @click.pass_obj
 def create(
@@ -96,7 +96,7 @@ def create(
 @json_option
 @click.pass_obj
 def end(session: Session, which: tuple[str, ...], as_json: bool) -> None:
-    """Let a relation end. It stays readable, and may begin again."""
+    """End a relation. It stays readable, and can be created again."""
     ended = session.engine.graph.end_relation(_which(which))
     if as_json:
         print_json({**relation_json(ended.relation), "already": ended.already})
@@ -113,7 +113,7 @@ def end(session: Session, which: tuple[str, ...], as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def delete(session: Session, source: str, type: str, target: str, as_json: bool) -> None:
-    """Delete a relation, as if it had never been. To keep its past, `relations end` it."""
+    """Delete a relation and its past. `relations end` keeps the past."""
     result = session.engine.graph.delete_relations([Triple(source, target, type)])
     if result.missing:
         raise NotFound(str(result.missing[0]))

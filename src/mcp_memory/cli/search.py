@@ -15,8 +15,8 @@ from mcp_memory.text.plain import plain
 
 @click.command()
 @click.argument("query")
-@click.option("--words", is_flag=True, help="Find the query as a piece of text, not by its meaning.")
-@click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
+@click.option("--words", is_flag=True, help="Match the query as a substring, not by meaning.")
+@click.option("--explain", is_flag=True, help="Show each result's ranking factors.")
 @limit_option(10)
 @json_option
 @click.pass_obj
@@ -30,7 +30,7 @@ def search(session: Session, query: str, words: bool, explain: bool, limit: int,
 
 @click.command()
 @limit_option(50)
-@click.option("--after", type=click.IntRange(0), default=0, help="Go on after this place.")
+@click.option("--after", type=click.IntRange(0), default=0, help="Cursor: continue after this entity.")
 @json_option
 @click.pass_obj
 def graph(session: Session, limit: int, after: int, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What one run of the program works with; nothing is read or opened before it is needed."""
+"""What one run of the program works with, opened on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands find, and are, the server that all of a person's assistants share."""
+"""How commands find the shared server, or run it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PREDECESSOR = 10.0
 
 
 def shared_settings(session: Session) -> tuple[Place, Settings]:
-    """Where the shared server of these settings is, and what it is told of them."""
+    """The place of the shared server for these settings, and the settings it receives."""
     session.check()
     environ = settings.environment()
     flags = {name: str(value) for name, value in session.flags.items()}

@@ -11,14 +11,14 @@ from mcp_memory.cli.session import Session
 
 @click.group(cls=SuggestingGroup)
 def spaces() -> None:
-    """The spaces of a database: each is apart from all others."""
+    """The spaces of a database. No space sees another."""
 
 
 @spaces.command("list")
 @json_option
 @click.pass_obj
 def list_(session: Session, as_json: bool) -> None:
-    """List the spaces that hold something."""
+    """List spaces that are not empty."""
     names = session.engine.inventory.spaces()
     if as_json:
         print_json({"spaces": names})

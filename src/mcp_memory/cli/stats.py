@@ -1,4 +1,4 @@
-"""The command that says what the memory is made of."""
+"""The command that shows statistics."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from mcp_memory.text.plain import plain
 
 
 @click.command()
-@click.option("--growth", type=click.Choice(PERIODS), help="Also how many were added in each period.")
-@click.option("--tags", is_flag=True, help="Also how often each tag is used.")
-@click.option("--confidence", is_flag=True, help="Also of how many we are how sure by now.")
+@click.option("--growth", type=click.Choice(PERIODS), help="Also show how many were added per period.")
+@click.option("--tags", is_flag=True, help="Also show how often each tag is used.")
+@click.option("--confidence", is_flag=True, help="Also show the distribution of effective confidence.")
 @json_option
 @click.pass_obj
 def stats(session: Session, growth: Period | None, tags: bool, confidence: bool, as_json: bool) -> None:
-    """What is remembered, in numbers."""
+    """Show statistics."""
     topic = session.engine.analytics
     overview = topic.overview()
     parts: dict[str, list[dict[str, Any]]] = {}

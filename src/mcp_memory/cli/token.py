@@ -16,17 +16,17 @@ from mcp_memory.model import EVERY_SPACE, Rights, Token
 
 @click.group(cls=SuggestingGroup)
 def token() -> None:
-    """Who may come in over HTTP."""
+    """Tokens for access over HTTP."""
 
 
 @token.command()
 @click.argument("name")
-@click.option("--space", "spaces", multiple=True, help="A space it is for; the current one unless given.")
-@click.option("--all-spaces", is_flag=True, help="It is for every space.")
-@click.option("--read-only", is_flag=True, help="It may only read.")
 @click.option(
-    "--expires", "days", type=click.FloatRange(0, MOST_DAYS), help="Days after which it is refused."
+    "--space", "spaces", multiple=True, help="A space it is valid for (default: the current one); repeat."
 )
+@click.option("--all-spaces", is_flag=True, help="Valid for every space.")
+@click.option("--read-only", is_flag=True, help="Allow reading only.")
+@click.option("--expires", "days", type=click.FloatRange(0, MOST_DAYS), help="Days until it expires.")
 @json_option
 @click.pass_obj
 def create(
@@ -38,7 +38,7 @@ def create(
     days: float | None,
     as_json: bool,
 ) -> None:
-    """Make a token; its secret is shown once."""
+    """Create a token. Its secret is shown once."""
     rights: Rights = "read" if read_only else "write"
     made, secret = session.engine.access.create_token(
         name,
@@ -69,7 +69,7 @@ def list_(session: Session, as_json: bool) -> None:
 @click.argument("name")
 @click.pass_obj
 def revoke(session: Session, name: str) -> None:
-    """Make a token useless at once."""
+    """Revoke a token at once."""
     session.engine.access.revoke_token(name)
     say(f"Revoked {name}.")
 
@@ -77,7 +77,7 @@ def revoke(session: Session, name: str) -> None:
 @token.command(name="none")
 @click.pass_obj
 def none_(session: Session) -> None:
-    """Let programs on this machine in without a token again, once all are revoked."""
+    """Stop requiring a token from programs on this machine, after all tokens are revoked."""
     session.engine.access.stop_asking_for_tokens()
     say("Programs on this machine need no token now.")
 

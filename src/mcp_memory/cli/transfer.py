@@ -101,7 +101,7 @@ def _note_left_out(left_out: LeftOut) -> None:
 
 @contextmanager
 def _output(file: Path, force: bool) -> Iterator[IO[bytes]]:
-    """A file that takes its place only when it is complete, and that is its owner's alone."""
+    """An output file that appears only when complete, readable by its owner alone."""
     if str(file) == "-":
         yield sys.stdout.buffer
         return
@@ -151,7 +151,7 @@ def _show_import(done: Imported) -> None:
 
 
 def _amounts(counts: Mapping[str, int]) -> str:
-    """The kinds that people know, in the order in which they matter to them."""
+    """Counts of the kinds that people know, most important first."""
     named = [kind for kind in ("memory", "entity", "relation", "reflection") if counts.get(kind)]
     kinds = named or list(counts)
     return ", ".join(counted(counts[kind], kind, NOUNS.get(kind, "")) for kind in kinds)

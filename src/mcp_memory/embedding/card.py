@@ -1,4 +1,4 @@
-"""The words of embedding: what an embedder is, and what must be known about its model."""
+"""What an embedder is, and what must be known about its model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Purpose = Literal["query", "passage"]
 
 @dataclass(frozen=True)
 class ModelCard:
-    """Which model makes the vectors, and how its cosines are to be read.
+    """Identifies a model, and calibrates its cosines.
 
     Two vectors may be compared only if the fingerprints of their models are equal.
     """
@@ -32,9 +32,9 @@ class ModelCard:
     pooling: Literal["mean", "cls"] = "mean"
     max_tokens: int = 256
     unrelated_cosine: float = 0.2
-    """At or below this, a cosine says nothing."""
+    """Cosine of unrelated texts; anything below means nothing."""
     same_cosine: float = 0.95
-    """At or above this, two texts are worded almost alike."""
+    """Cosine from which two texts are near duplicates."""
 
     def __post_init__(self) -> None:
         if not self.fingerprint:
@@ -66,7 +66,7 @@ class RemoteModel(Protocol):
 
 @dataclass(frozen=True)
 class NoModel:
-    """There is no model here, which is a state to work in, not a failure."""
+    """The absence of a model: a supported state, not a failure."""
 
     reason: str
-    """A sentence for people: what is missing, and what to do about it."""
+    """What is missing and how to fix it, for people."""

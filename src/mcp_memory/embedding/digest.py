@@ -1,4 +1,4 @@
-"""SHA-256 of big files, worked out again only when a file has changed."""
+"""SHA-256 of large files, cached until a file changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sha256_of(file: Path) -> str:
 
 
 def remembered_sha256(file: Path, cache_dir: Path) -> str:
-    """As `sha256_of`, but a file with the size and time it had before is not read again."""
+    """Like `sha256_of`, cached by the file's size and modification time."""
     status = file.stat()
     seen = [status.st_size, status.st_mtime_ns]
     notes = cache_dir / "digests.json"
@@ -37,7 +37,7 @@ def _read(notes: Path) -> dict[str, object]:
 
 
 def _write(notes: Path, known: dict[str, object]) -> None:
-    """Leave a note for the next start; where none can be written, it only costs time again."""
+    """Write the cache for the next start. A failure only costs time."""
     with contextlib.suppress(OSError):
         notes.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=notes.parent, encoding="utf-8", delete=False) as draft:

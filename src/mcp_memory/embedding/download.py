@@ -1,4 +1,4 @@
-"""Brings one file over HTTP: resumed where it broke off, checked, and put in place whole."""
+"""Downloads one file over HTTP: resumable, verified, and moved into place atomically."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RemoteFile:
 
 
 def look_up(url: str) -> RemoteFile:
-    """Ask for a file without fetching it. Raises `NotFound` where there is none."""
+    """A file's description, by a HEAD request. Raises `NotFound` if there is none."""
     headers = _head(url)
     size = headers.get("X-Linked-Size") or headers.get("Content-Length")
     if not size or not size.isdigit():
@@ -67,7 +67,7 @@ def _head(url: str) -> Message:
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Hands a redirect back as the answer."""
+    """Returns a redirect as the response instead of following it."""
 
     def http_error_302(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message
@@ -81,7 +81,7 @@ _directly = urllib.request.build_opener(_StayHere)
 
 
 def download(file: RemoteFile, target: Path, progress: Progress) -> None:
-    """Bring the file to `target`, unless it is there. What has arrived survives a failure."""
+    """Download the file to `target`, unless it is there. A partial download survives a failure."""
     if not _is_intact(target, file):
         target.parent.mkdir(parents=True, exist_ok=True)
         _bring(file, target, lambda arrived: progress(target.name, arrived, file.size))
@@ -89,14 +89,14 @@ def download(file: RemoteFile, target: Path, progress: Progress) -> None:
 
 
 def _bring(file: RemoteFile, target: Path, report: Callable[[int], None]) -> None:
-    # The part's name holds the version it is a part of: two are never glued together.
+    # The partial file is named after its version, so parts of two versions are never joined.
     version = re.sub(r"\W", "", file.etag)[:16]
     part = target.with_name(f"{target.name}.{version}.part")
     part.touch()
     arrived = -1
     while _size(part) != file.size:
         if _size(part) <= arrived:
-            raise Unavailable(f"{file.url} broke off after {arrived} of {file.size} bytes")
+            raise Unavailable(f"{file.url} was interrupted after {arrived} of {file.size} bytes")
         arrived = _size(part)
         _go_on(file, part, report)
     if not _is_intact(part, file):
@@ -106,7 +106,7 @@ def _bring(file: RemoteFile, target: Path, report: Callable[[int], None]) -> Non
 
 
 def _go_on(file: RemoteFile, part: Path, report: Callable[[int], None]) -> None:
-    """One request for what is missing; a connection that breaks leaves a longer part behind."""
+    """One range request for the missing bytes; a broken connection leaves a longer partial file."""
     start = _size(part)
     request = _request(file.url, {"Range": f"bytes={start}-"} if 0 < start < file.size else {})
     with _reaching(file.url):
@@ -119,7 +119,7 @@ def _go_on(file: RemoteFile, part: Path, report: Callable[[int], None]) -> None:
 
 
 def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    """All that arrives, until the end or until the connection breaks."""
+    """Chunks until the end, or until the connection breaks."""
     with suppress(OSError, http.client.HTTPException):
         while chunk := response.read1(_CHUNK):
             yield chunk
@@ -153,7 +153,7 @@ def _request(url: str, headers: dict[str, str] | None = None, method: str = "GET
 
 @contextmanager
 def _reaching(url: str) -> Iterator[None]:
-    """Say in our words how a request failed. A hub answers 401 for a model it does not have."""
+    """Translates HTTP failures into our errors. A hub answers 401 for a model it does not have."""
     try:
         yield
     except urllib.error.HTTPError as error:

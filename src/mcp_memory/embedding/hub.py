@@ -45,7 +45,7 @@ def open_pulled(name: str, models_dir: Path, cache_dir: Path) -> OnnxEmbedder | 
 
 
 def pulled_models(models_dir: Path) -> list[str]:
-    """The models that lie under `models_dir`, by name."""
+    """The names of the models under `models_dir`."""
     found = sorted(models_dir.glob(f"*--*/{_MODEL}")) if models_dir.is_dir() else []
     return [file.parent.name.replace("--", "/", 1) for file in found]
 
@@ -67,7 +67,7 @@ def _embedder(card: ModelCard, folder: Path, fingerprint: Callable[[], str]) -> 
 
 
 def _read_card(folder: Path, name: str, cache_dir: Path) -> ModelCard:
-    """The card a pull has left, or one made from what lies in the folder."""
+    """The card that a pull wrote, or one built from the files in the folder."""
     if not (folder / _CARD).is_file():
         return _card(folder, name, remembered_sha256(folder / _MODEL, cache_dir))
     fields = {field.name for field in dataclasses.fields(ModelCard)}
@@ -80,7 +80,7 @@ def _card(folder: Path, name: str, fingerprint: str) -> ModelCard:
 
 
 def _own_traits(folder: Path) -> Traits:
-    """What the model's settings say of it."""
+    """Traits from the model's own configuration files."""
     config = _json(folder / _CONFIG)
     lengths = (_json(folder / _LENGTH).get("max_seq_length"), config.get("max_position_embeddings"), 512)
     prompts = _json(folder / _PROMPTS).get("prompts") or {}
@@ -104,14 +104,14 @@ def _json(file: Path) -> dict[str, Any]:
 
 
 def pull(name: str, models_dir: Path, base_url: str, progress: Progress) -> ModelCard:
-    """Download a model, try it, and write its card. Goes on where an earlier pull broke off."""
+    """Download a model, try it, and write its card. An interrupted pull resumes."""
     wanted = repository(name)
     folder = _folder(name, models_dir)
     try:
         _Repository(base_url, wanted, folder, progress).bring()
     except Unavailable as error:
         raise Unavailable(
-            f"{error}. What has arrived is kept: the same command goes on from there. Without a network, "
+            f"{error}. The partial download is kept: the same command resumes it. Without a network, "
             f"copy {_MODEL}, {_TOKENIZER} and {_CONFIG} of {wanted} into {folder}, "
             f"or use all-MiniLM-L6-v2 (`mcp-memory model install`)"
         ) from error
@@ -144,7 +144,7 @@ class _Repository:
         self._revision = "main"
 
     def bring(self) -> None:
-        """The model itself comes last: where it lies, all the rest does."""
+        """Downloads the model last, so a present model means a complete folder."""
         self._bring_config()
         self._bring_required(_TOKENIZER)
         for path in (_POOLING, _LENGTH, _PROMPTS, _MODULES):
@@ -171,7 +171,7 @@ class _Repository:
         return self._bring(path, _MODEL)
 
     def _bring(self, path: str, target: str) -> bool:
-        """Whether the file was there to be brought."""
+        """Whether the hub has the file."""
         from mcp_memory.embedding.download import download, look_up
 
         try:

@@ -9,7 +9,7 @@ from mcp_memory.errors import Invalid
 
 
 class Traits(TypedDict, total=False):
-    """The part of a card that the weights do not tell."""
+    """The part of a card that does not follow from the weights."""
 
     dimensions: int
     query_prefix: str

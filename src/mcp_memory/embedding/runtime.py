@@ -22,7 +22,7 @@ _BATCH = 8  # texts; more cost memory and are no faster
 # A batch's longest text has at most so many times the tokens of its shortest, plus so many.
 _STRETCH, _SPREAD = 1.5, 16
 _MAX_THREADS = 4
-_CHARACTERS_PER_TOKEN = 64  # far above any language's; spares tokenizing what is cut off anyway
+_CHARACTERS_PER_TOKEN = 64  # far above any language's; avoids tokenizing text that is truncated anyway
 _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
 
 
@@ -33,11 +33,11 @@ class Weights:
     model: bytes | str
     """An ONNX model, or the path of one."""
     folder: Path
-    """Where the files lie that the model points into."""
+    """The folder of the weight files that the model refers to."""
 
 
 class OnnxEmbedder:
-    """One model; loaded by the first text, once, whichever thread brings it."""
+    """One model, loaded once by the first text; safe to share between threads."""
 
     def __init__(self, card: ModelCard, tokenizer: Path, weights: Callable[[], Weights]) -> None:
         """`weights` is called when the model is loaded, and may refuse with `Unavailable`."""
@@ -148,7 +148,7 @@ def _open_session(weights: Weights) -> Any:
     options.intra_op_num_threads = min(_MAX_THREADS, os.cpu_count() or 1)
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    # Spinning threads would burn a core while nothing is asked, and slow short texts down.
+    # Spinning threads would burn a core while idle, and slow short texts down.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if isinstance(weights.model, bytes):
         options.add_session_config_entry(
@@ -163,7 +163,7 @@ def _integer(kind: str) -> str:
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of texts to be run together: few and of like length, as short ones are padded."""
+    """Batches of text indices, small and of similar length to limit padding."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) == _BATCH or lengths[index] > _STRETCH * lengths[batch[0]] + _SPREAD):

@@ -23,7 +23,7 @@ TOKEN_NEEDED = "*token_needed"
 
 KEY_LENGTH = 200
 ABANDONED = timedelta(minutes=1)
-"""After which a request that was never answered may be made again: whoever worked on it is gone."""
+"""Lease of a claim: after it, an unanswered request may be retried, because its worker has died."""
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
@@ -115,7 +115,7 @@ class Access(Topic):
         return found
 
     def answer(self, claim: Claim, status: int, body: Any) -> None:
-        """Keep what a request was answered, for whoever repeats it."""
+        """Store a response for idempotent replay."""
         with self._context.noting() as tx:
             if tx.access.held(claim):
                 tx.access.put_answered(claim.key, Answered(claim.request, status, body))

@@ -22,7 +22,7 @@ MOST_EVENTS = 1000
 _INTERNAL = frozenset({"seq", "space_id", "content_hash", "hash"})
 
 _RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
-"""What of a version a memory takes on again. Confidence is left: it tells of use, not of what was said."""
+"""Fields that restoring a version sets. Confidence stays: it reflects use, not content."""
 
 
 KEPT_VERSIONS = 20
@@ -71,7 +71,7 @@ class Purged:
     entity: str | None
     memory_ids: tuple[str, ...]
     event_count: int
-    """How many events of the journal had told of it, and no longer do."""
+    """How many journal events mentioned it and were redacted."""
     dry_run: bool
 
 
@@ -128,7 +128,7 @@ class History(Topic):
             return tx.journal.of_act(act)
 
     def touched(self, after: int) -> Touched:
-        """What the events after this one amount to, for whoever shows what is remembered."""
+        """Summary of the events after this one, for views that refresh themselves."""
         last, names, memories, told = after, dict[str, None](), dict[str, None](), False
         with self._context.reading() as tx:
             while events := tx.journal.after(last, MOST_EVENTS):
@@ -182,7 +182,7 @@ class History(Topic):
             memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
             events = tx.journal.about(memory_id)
             if memory is None and not events:
-                raise NotFound(f"no memory has the id {memory_id}, and the journal tells of none")
+                raise NotFound(f"no memory has the id {memory_id}, and the journal knows none")
             versions = tx.memories.versions(memory) if memory else []
         return Past(memory=memory, versions=tuple(versions), events=tuple(events))
 

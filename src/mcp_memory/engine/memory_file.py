@@ -19,7 +19,7 @@ from mcp_memory.text.graph_lines import GraphLines
 PATIENCE = 60.0
 """Seconds to wait for a turn."""
 LOCK_STALE = 30.0
-"""Seconds after which whoever holds the lock has died without giving it back."""
+"""Lease in seconds: an older lock belongs to a process that died."""
 LOCK_RETRY = (0.010, 0.020)
 """Seconds between two looks at the lock, at least and at most."""
 
@@ -29,7 +29,7 @@ _Stamp = tuple[int, int, int]
 class MemoryFile:
     """Its bytes, and whose turn it is to change them.
 
-    `<file>.lock` is made by whoever takes a turn, as Anthropic's server does it, so that both
+    `<file>.lock` is created by the writer, as Anthropic's server does it, so that both
     wait for each other.
     """
 

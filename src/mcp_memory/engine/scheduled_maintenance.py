@@ -115,6 +115,6 @@ class ScheduledMaintenance(Topic):
 
 
 def _tell(context: Context) -> None:
-    """Whoever follows the journal may want to look again: what was due in the space is done."""
+    """Tells followers of the journal that due maintenance in the space is done."""
     with context.writing() as tx:
         tx.journal.record(SyncComplete(tx.at.isoformat()))

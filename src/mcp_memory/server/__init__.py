@@ -1,1 +1,1 @@
-"""Programs and assistants come in here: MCP, REST, the event stream."""
+"""The servers: MCP, REST and the event stream."""

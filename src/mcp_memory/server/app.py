@@ -35,7 +35,7 @@ TOKEN = {"type": "http", "scheme": "bearer", "description": "Needed where tokens
 
 class App(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        """As usual, and that a caller may, but need not, show a token: that is the guard's business."""
+        """The usual document, with an optional bearer token: the guard decides whether one is needed."""
         document = super().openapi()
         document["components"]["securitySchemes"] = {"token": TOKEN}
         document["security"] = [{}, {"token": []}]
@@ -67,7 +67,7 @@ def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nul
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Feed]]:
         # A few threads are enough, and keep the event loop responsive: SQLite has one writer.
         anyio.to_thread.current_default_thread_limiter().total_tokens = config.workers * 4
-        # Its chores need not wait for the first request, and a database that is away is told of in the log.
+        # Maintenance starts before the first request; an unreachable database is logged.
         engine.begin()
         async with feed.running(), mcp.running(), beside(feed):
             yield {"feed": feed}
@@ -95,7 +95,7 @@ def _app(lifespan: Any) -> App:
         description=DESCRIPTION,
         servers=[{"url": "/", "description": "This server"}],
         lifespan=lifespan,
-        # The usual pages are fetched from elsewhere; ours is here.
+        # The default documentation pages load scripts from a CDN; ours does not.
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 CSRF_HEADER = "x-csrf-token"
 CLIENT_HEADER = "x-memory-client"
-"""How the page names itself in the journal where no token tells."""
+"""The page's client name in the journal when no token names it."""
 
 
 def cookie_name(host: str) -> str:

@@ -1,4 +1,4 @@
-"""Follows the journal for any number of clients, whichever process writes it.
+"""Streams the journal to any number of clients, including other processes' writes.
 
 One thread reads what is new and hands it to the event loop. Each follower has only a place in the
 journal: it takes what is recent from a short window that all share, and what is older from the journal
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HEARTBEAT = 15.0
-"""Seconds of silence after which followers are told that the server is still there."""
+"""Seconds of silence after which followers get a keep-alive."""
 
 LOOK_EVERY = 0.25
-"""Seconds between two looks at the journal, when the bell does not ring before."""
+"""Seconds between two reads of the journal without a signal."""
 
 AFTER_TROUBLE = 1.0
-"""Seconds of rest when the journal could not be read."""
+"""Backoff in seconds after the journal could not be read."""
 
 READ_AT_ONCE = 500
 TOLD_AT_ONCE = 100
@@ -54,12 +54,12 @@ class News:
 
 @dataclass(slots=True)
 class _Window:
-    """What lately happened in one space, for those who follow it."""
+    """Recent events of one space, buffered for its followers."""
 
     floor: int
-    """All that came after this is in here."""
+    """Events after this number are in the buffer."""
     read: int
-    """How far the journal has been read; only the reading thread moves it on."""
+    """The last event read; only the reading thread advances it."""
     followers: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     _recent: deque[News] = field(default_factory=deque)
@@ -85,7 +85,7 @@ class _Window:
 
 
 class Feed:
-    """Run it with the app; `end` lets everyone go who still follows."""
+    """Runs with the app; `end` disconnects the followers."""
 
     def __init__(self, engine: Callable[[], Engine]) -> None:
         self._engine = engine
@@ -121,13 +121,13 @@ class Feed:
             window.wake()
 
     async def latest(self, space: str) -> int:
-        """The place in the journal where now is."""
+        """The number of the journal's last event."""
         return await anyio.to_thread.run_sync(lambda: self._history(space).last_seq())
 
     async def follow(
         self, space: str, latest: int, after: int | None = None
     ) -> AsyncGenerator[list[News], None]:
-        """What happens from now on, or since an event seen before; an empty list after a while of silence."""
+        """New events, or those since a given event; an empty list is a keep-alive."""
         window = self._join(space, latest)
         place = latest if after is None else min(after, latest)
         try:
@@ -139,7 +139,7 @@ class Feed:
                     self.told += len(news)
                     yield news
                 elif place < floor:
-                    place = floor  # what lay between is no longer kept
+                    place = floor  # the events between are no longer kept
                 elif not await _within(HEARTBEAT, changed):
                     yield []
         finally:
@@ -171,7 +171,7 @@ class Feed:
                         bell.wait(LOOK_EVERY)
                         self._look()
             except Exception:
-                # Whatever it was (a database that restarts), followers shall not miss what comes after.
+                # After any failure, such as a restarting database, reading goes on: followers miss nothing.
                 log.exception("the journal cannot be read; trying again in %.0f s", AFTER_TROUBLE)
                 self._stopping.wait(AFTER_TROUBLE)
 

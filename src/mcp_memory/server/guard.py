@@ -1,4 +1,4 @@
-"""One ASGI layer before every route: who may come in, from where, how often, and with how much."""
+"""One ASGI layer before every route: authentication, origin, rate and size limits."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Arguments = TypeVarTuple("Arguments")
 
 SESSION_PATH = "/api/session"
 OPEN_PATHS = frozenset({"/", "/health", "/docs", "/favicon.svg"})
-"""What anyone may see: that there is a server, whether it is well, and the page that asks for a login."""
+"""Public paths: health, and the page that asks for a login."""
 
 OPEN_FOLDER = "/assets/"
-"""The files of the page; what is remembered is not in them."""
+"""The page's static files, which hold no memories."""
 
 STREAMED_PATHS = frozenset({"/api/import", "/api/import/preview"})
 """Bodies that are written to disk while they arrive, and so may be longer than others."""
@@ -44,7 +44,7 @@ MCP_PATH = "/mcp"
 SPACE_HEADER = "x-memory-space"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SHORTEST_TOKEN = 16
-"""Characters of API_TOKEN: what is shorter can be guessed over a network."""
+"""Least characters of API_TOKEN; a shorter one could be guessed over a network."""
 
 USUAL_RATE = 1200
 BODY_TIMEOUT = 60.0
@@ -147,7 +147,7 @@ class Guard:
         clock: Callable[[], float],
         logins: Callable[[], Logins] | None = None,
     ) -> None:
-        """`clock` counts seconds, from anywhere. Without `logins`, cookies are ignored."""
+        """`clock` returns monotonic seconds. Without `logins`, cookies are ignored."""
         self._app = app
         self._policy = policy
         self._gatekeeper = gatekeeper

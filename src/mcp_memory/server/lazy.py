@@ -1,4 +1,4 @@
-"""An engine that is built at its first use, and does its chores from then on."""
+"""An engine that is built at its first use, and runs maintenance from then on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LazyEngine:
             return self._engine
 
     def begin(self) -> threading.Thread:
-        """Build it beside whatever else is going on. What stands in the way is for the log to say."""
+        """Build it in the background; failures are logged."""
         beginning = threading.Thread(target=self._try_once, name="begin", daemon=True)
         beginning.start()
         return beginning
@@ -55,11 +55,11 @@ class LazyEngine:
 
     @property
     def ready(self) -> Engine | None:
-        """The engine, if calling for it takes no time."""
+        """The engine, if it is built already."""
         return self._engine
 
     def close(self) -> None:
-        """Waits until the chore under way is whole."""
+        """Waits for the running maintenance step."""
         with self._lock:
             self._closed = True
             if self.background is not None:

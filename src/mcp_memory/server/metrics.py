@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds up to which a request counts as that fast."""
+"""Upper bounds of the latency histogram, in seconds."""
 
 UNMATCHED = "unmatched"
-"""The route of a request that no route is for: paths are the caller's, and there is no end of them."""
+"""The route label of unmatched paths, which would otherwise be unbounded."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Measured:
     """An ASGI layer that measures each request until its answer begins."""
 
     def __init__(self, app: ASGIApp, requests: Requests, clock: Callable[[], float]) -> None:
-        """`clock` counts seconds, from anywhere."""
+        """`clock` returns monotonic seconds."""
         self._app = app
         self._requests = requests
         self._clock = clock

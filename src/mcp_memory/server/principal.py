@@ -28,7 +28,7 @@ class Principal:
 
 
 def principal_of(connection: HTTPConnection) -> Principal:
-    """Whom the guard let in."""
+    """The principal that the guard admitted."""
     principal = connection.scope["principal"]
     assert isinstance(principal, Principal)
     return principal

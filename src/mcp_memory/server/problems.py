@@ -29,13 +29,13 @@ STATUSES: Mapping[str, int] = {
     "stale": 412,
     "forbidden": 403,
     "unavailable": 503,
-    # Nothing is wrong for the moment: as it is set up, this server cannot do it.
+    # Not transient: this server is not configured for it.
     "unequipped": 409,
 }
 """What each code of `mcp_memory.errors` is over HTTP."""
 
 RETRY_AFTER = 1
-"""Seconds that somebody should wait who found the database or the model unavailable."""
+"""Retry-After in seconds while the database or the model is unavailable."""
 
 
 class Fault(BaseModel):
@@ -94,7 +94,7 @@ def install(app: FastAPI) -> None:
 
 
 def answered(request: Request, error: MemoryServerError | HTTPException) -> Response:
-    """A failure outside of every route."""
+    """A failure outside any route."""
     return (_expected if isinstance(error, MemoryServerError) else _refused)(request, error)
 
 
@@ -120,7 +120,7 @@ def _refused(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_allowed(request))
-    # Python 3.13 has another name for this one; what programs decide by stays.
+    # Python 3.13 renamed this phrase; the code that programs compare stays.
     code = "content_too_large" if error.status_code == 413 else HTTPStatus(error.status_code).name.lower()
     return problem(request, error.status_code, code, error.detail, headers=headers)
 
@@ -133,7 +133,7 @@ def _unexpected(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """Every method of a path: the router itself looks no further than the first route of it."""
+    """All methods of a path: the router only looks at its first route."""
     paths: Mapping[str, Mapping[str, Any]] = request.app.openapi()["paths"]
     path = request.url.path
     if path in paths:

@@ -1,4 +1,4 @@
-"""Puts the app on a socket, and stops it without waiting for clients that never leave."""
+"""Serves the app on a socket, and stops without waiting for clients that never disconnect."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from mcp_memory.server.events import Feed
 BACKLOG = 2048
 
 GRACE = 3
-"""Seconds that requests in progress have to end once the server should stop."""
+"""Seconds for running requests to finish during shutdown."""
 
 SHUTDOWN_LIMIT = 15.0
-"""Seconds after which a process that should stop ends, whatever its threads are waiting for."""
+"""Seconds after which a stopping process exits, whatever its threads wait for."""
 
 
 class Server(uvicorn.Server):
@@ -53,7 +53,7 @@ class Server(uvicorn.Server):
         feed = self.lifespan.state.get("feed")
         if isinstance(feed, Feed):
             feed.end()
-        # A client that does not read its answer would hold the shutdown up, and end it with a traceback.
+        # A client that does not read its response would block the shutdown and end it with a traceback.
         letting_go = asyncio.get_running_loop().call_later(GRACE, self._abort_connections)
         await super().shutdown(sockets)
         letting_go.cancel()
@@ -66,7 +66,7 @@ class Server(uvicorn.Server):
 
 
 class Guest(Server):
-    """Runs in a process that is not its own, and leaves that one's signals alone."""
+    """Runs inside another program's process, and leaves its signals alone."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -85,7 +85,7 @@ def server(
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that is bound already: an address that cannot be had is an error before anything starts."""
+    """A bound socket, so that an unavailable address fails before anything starts."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -107,7 +107,7 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 def guest(app: ASGIApp, log_level: str) -> Guest:
-    """For sockets that are open already."""
+    """For sockets that are already open."""
     return Guest(_config(app, log_level))
 
 

@@ -1,4 +1,4 @@
-"""Does the chores in a thread of its own, in one process of all that share a database."""
+"""Runs maintenance in a background thread, in one process among all that share a database."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NOTICE = 0.5
-"""Seconds after which the thread notices that it should stop, at the latest."""
+"""Longest time in seconds until the thread notices that it should stop."""
 
 AFTER_TROUBLE = 10.0
-"""Seconds of rest after a chore failed."""
+"""Backoff in seconds after a failed step."""
 
 
 class Background:
-    """Start it once the engine is there; `stop` waits until what is under way is whole."""
+    """`start` it once the engine is built; `stop` waits for the running step."""
 
     def __init__(self, engine: Callable[[], Engine]) -> None:
         self._engine = engine
@@ -30,7 +30,7 @@ class Background:
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
         self.leads = False
         self.runs: dict[str, MaintenanceRun] = {}
-        """The last run of each chore, in whatever space."""
+        """The last run of each job, in any space."""
 
     def start(self) -> None:
         self._thread.start()
@@ -45,7 +45,7 @@ class Background:
             try:
                 self._watch()
             except Exception:
-                # Whatever it was (a database that restarts, a full disk), it must not end the chores.
+                # No failure, such as a restarting database or a full disk, may end maintenance.
                 log.exception("a chore failed; trying again in %.0f s", AFTER_TROUBLE)
                 self._stopping.wait(AFTER_TROUBLE)
 

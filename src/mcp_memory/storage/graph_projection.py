@@ -1,4 +1,4 @@
-"""The graph in its barest words: names, types and texts, for who reads much of it at once."""
+"""Lightweight projection of the graph for bulk reads: names, types and texts."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Acts that remove something for good, with every trace of it: for who asks to be forgotten."""
+"""Permanent removal, including every trace in versions, journal and search log."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Purging:
         return self._remembered(which)
 
     def erase(self, doomed: Doomed) -> int:
-        """Remove it. How many events of the journal had told of it."""
+        """Remove it. Returns how many journal events mentioned it."""
         for memory in doomed.memories:
             self._memories.remove(memory)
         for id in sorted(doomed.ids):

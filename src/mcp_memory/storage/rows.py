@@ -18,7 +18,7 @@ Image = dict[str, Any]
 and `own`: which of the columns that mere reading changes were meant to change."""
 
 Watcher = Callable[[str, Row | None, Row | None], None]
-"""Told of each change: the table, the row before and the row after."""
+"""Called for each change with the table, the row before and the row after."""
 
 
 class Rows:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from mcp_memory.cli import main
 
-# No setting of whoever runs the tests may leak in.
+# No setting of the developer's environment may leak in.
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("MCP_MEMORY_")}
 
 

@@ -1,4 +1,4 @@
-"""Whoever watches a resource hears of every change to it, whichever process made it."""
+"""Subscribers of a resource are notified of every change, by any process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWar
 
 
 class Ear:
-    """Notes which resources a client of the handshake era is told of."""
+    """Records the resources that a handshake-era client is notified of."""
 
     def __init__(self) -> None:
         self._told: Queue[str] = Queue()

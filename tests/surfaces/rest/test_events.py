@@ -1,4 +1,4 @@
-"""The event stream: everything once, in order, for whoever follows, from whichever process."""
+"""The event stream delivers everything once, in order, from every process."""
 
 from __future__ import annotations
 

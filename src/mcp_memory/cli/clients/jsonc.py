@@ -200,7 +200,7 @@ def _added(text: str, node: Node, part: str) -> str:
     last = max(one.end for one in parts)
     comma = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*,", re.DOTALL).match(text, last)
     if comma:
-        # Whoever ends lists with commas gets one, too. A comment behind it stays with what it is about.
+        # A list with trailing commas keeps one. A comment behind it stays with its line.
         rest = re.compile(r",[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)?").match(text, comma.end() - 1)
         assert rest is not None
         return f"{text[: rest.end()]}\n{indent}{part},{text[rest.end() :]}"

@@ -101,7 +101,7 @@ class ConsolidateMemories(Arguments):
         bool,
         Field(description="Also merge what differs in a number, name, date or negation. Rarely right."),
     ] = False
-    dry_run: Annotated[bool, Field(description="Only say what would be merged.")] = False
+    dry_run: Annotated[bool, Field(description="Only show what would be merged.")] = False
     full: Annotated[
         bool, Field(description="Look at every memory again, not only at those new since the last run.")
     ] = False

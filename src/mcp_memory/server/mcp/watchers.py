@@ -1,4 +1,4 @@
-"""Tells clients that a resource they watch has changed, in either era of the protocol, whoever changed it.
+"""Notifies clients of changes to subscribed resources, by any process and in both protocol eras.
 
 The journal is what counts. Each space that is watched has a place in it up to which its watchers have
 been told; a tool of this server moves it on at once, and the feed when another process writes.
@@ -144,7 +144,7 @@ class Watchers:
         return audience.telling_count if audience else 0
 
     async def tell(self, space: str, otherwise: Iterable[str] = (), since: int = 0) -> None:
-        """Tell of all that is new in the space, each resource once.
+        """Notify of everything new in the space, each resource once.
 
         If nothing is, and nothing was told since the count was this, then of the others.
         """
@@ -153,7 +153,7 @@ class Watchers:
             return
         async with audience.turn:
             uris = await self._news(space, audience)
-            # The feed may have been faster than the tool whose write it told of.
+            # The feed may have been faster than the tool whose write it reported.
             if not uris and audience.telling_count == since:
                 uris = tuple(otherwise)
             audience.telling_count += bool(uris)

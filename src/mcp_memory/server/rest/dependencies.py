@@ -44,7 +44,7 @@ Recorded = Annotated[
 
 
 async def acting(request: Request, recorded: Recorded = "yes") -> Engine:
-    """The engine, on behalf of whoever asks."""
+    """The engine, on behalf of the request's principal."""
     lazy: LazyEngine = request.app.state.engine
     engine = lazy.ready
     if engine is None:
@@ -175,7 +175,7 @@ class Once:
         self._request = request
 
     def __call__(self, create: Callable[[Engine], Made], *, event: str, place: str) -> JSONResponse:
-        """`event` is how the name of the event begins that tells of it, `place` where its `{id}` is then."""
+        """`event`: how the event's name begins; `place`: the path of the created resource, with its `{id}`."""
         if self._key is None:
             return _answered(create(self._engine))
         known = self._engine.access.claim(self._key, self._request)

@@ -35,7 +35,7 @@ async def follow_events(
         int | None, Header(ge=0, le=LARGEST_SEQ, description="Go on after this event.")
     ] = None,
 ) -> StreamingResponse:
-    """Follow what changes in the space, whoever changes it, until either side hangs up.
+    """Stream changes in the space, by any client, until either side disconnects.
 
     Without a place to go on from, the stream begins now.
     """

@@ -21,7 +21,7 @@ class Consolidation(Body):
         None, description="Merge whatever is at least this close; unset, only what says the same."
     )
     force: Flag = Field(False, description="Also merge what differs in a number, name, date or negation.")
-    dry_run: Flag = Field(False, description="Only say what would be merged.")
+    dry_run: Flag = Field(False, description="Only show what would be merged.")
     full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
 
 
@@ -54,7 +54,7 @@ class Consolidated(MergeCounts):
 
 
 class Pruning(Body):
-    dry_run: Flag = Field(False, description="Only say what would go.")
+    dry_run: Flag = Field(False, description="Only show what would be removed.")
 
 
 _PRUNE_NOW = Pruning.model_validate({})

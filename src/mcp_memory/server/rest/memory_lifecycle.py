@@ -37,7 +37,7 @@ class Purged(Shape):
     """What is gone for good."""
 
     memory_ids: list[ShownId]
-    event_count: int = Field(description="How many entries of the journal had told of it.")
+    event_count: int = Field(description="How many journal entries mentioned it.")
 
 
 class Versions(Shape):

@@ -76,7 +76,7 @@ class PastMemories(Memories):
         return len(self._matching(filter, half_life))
 
     def allowed(self, filter: Filter, *, half_life: timedelta) -> "PastAllowed":
-        """What SQL can tell of today's rows; `standing` decides by the past ones."""
+        """A filter over today's rows; `standing` decides by the past ones."""
         lasting = replace(
             filter, min_confidence=None, below_confidence=None, pinned=None, superseded=None, captured=None,
             forgotten=False, entity_seq=None,

@@ -1,5 +1,5 @@
 -- events_mentioning --
--- The whole journal of a space is read: it is done only for who asks to be forgotten.
+-- Scans the whole journal of a space, which is acceptable because purging is rare.
 SELECT o.seq, o.act, o.subject, o.payload, o.before FROM event o
  WHERE o.space_id = :space_id
    AND (o.subject = :id OR CAST(o.payload AS TEXT) LIKE :needle OR CAST(o.before AS TEXT) LIKE :needle)

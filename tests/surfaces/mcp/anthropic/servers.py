@@ -197,5 +197,5 @@ class Starter:
             try:
                 yield Graph(self.portal, client, self.memory_file, stderr_file, updates)
             finally:
-                # Not told of a failing test, which it would wrap in groups of exceptions.
+                # Kept unaware of a failing test, which it would wrap in exception groups.
                 connection.__exit__(None, None, None)

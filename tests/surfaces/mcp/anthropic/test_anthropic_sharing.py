@@ -1,4 +1,4 @@
-"""Anthropic's server and ours on one file, in turns: whoever comes from one to the other loses nothing."""
+"""Anthropic's server and ours use one file in turns, and nothing is lost."""
 
 from pathlib import Path
 
