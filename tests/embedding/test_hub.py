@@ -116,7 +116,7 @@ def test_a_connection_that_breaks_is_taken_up_again_where_it_broke(tmp_path: Pat
 def test_what_an_interrupted_pull_left_is_not_fetched_again(tmp_path: Path) -> None:
     with (
         serving(Hub(break_after=[100, 0])) as server,
-        pytest.raises(Unavailable, match="same command goes on"),
+        pytest.raises(Unavailable, match="same command resumes"),
     ):
         pull(NAME, tmp_path, server.url, ignore)
     assert not (tmp_path / FOLDER / "model.onnx").exists()
@@ -222,7 +222,8 @@ def test_a_name_that_is_no_name_reaches_neither_disk_nor_network(name: str, tmp_
         pull(name, tmp_path, server.url, ignore)
     assert server.requests == []
     assert list(tmp_path.iterdir()) == []
-    assert "mcp-memory model pull" in reason(tmp_path, name)
+    if name:  # as a setting, no name means the default model
+        assert "mcp-memory model pull" in reason(tmp_path, name)
 
 
 def test_only_web_addresses_are_fetched(tmp_path: Path) -> None:

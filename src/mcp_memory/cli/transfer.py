@@ -147,7 +147,7 @@ def _show_import(done: Imported) -> None:
     for problem in done.problems:
         note(problem)
     if done.errors or done.skipped:
-        note(f"{counted(done.errors, 'line')} could not be read, {done.skipped:,} skipped.")
+        note(f"Skipped {counted(done.skipped, 'line')}; {done.errors:,} could not be read.")
 
 
 def _amounts(counts: Mapping[str, int]) -> str:

@@ -20,6 +20,9 @@ _RANDOM_BITS = (0xFFF << 64) | ((1 << 62) - 1)
 _ARCHIVED = ("memory", "memory_version", "entity", "entity_memory", "relation", "association", "reflection")
 """Tables whose rows are archived one by one, each after those it refers to."""
 
+_ADDED_LATER: Mapping[str, Mapping[str, Any]] = {"memory": {"provenance": {}}}
+"""Columns that are missing in exports of older releases, and cannot be null."""
+
 
 @dataclass(frozen=True, slots=True)
 class Living:
@@ -69,8 +72,9 @@ class Archive:
         return Counter(tuple(row[name] for name in columns) for row in rows)
 
     def add(self, table: str, record: Mapping[str, Any], **numbers: Any) -> int:
-        """Insert a row from elsewhere under a new number. A column that its release did not know is null."""
-        own = restored({name: record.get(name) for name in TABLE[table].portable}) or {}
+        """Insert a row from elsewhere under a new number. Columns its release did not know get a default."""
+        known = {**_ADDED_LATER.get(table, {}), **record}
+        own = restored({name: known.get(name) for name in TABLE[table].portable}) or {}
         return self._scope.rows.insert(table, {**own, **numbers})
 
     def change(self, table: str, seq: int, **changes: Any) -> None:

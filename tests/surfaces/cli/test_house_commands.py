@@ -24,9 +24,9 @@ def spoil(file: Path, sql: str) -> None:
 
 
 def test_settings_are_shown_with_their_source_and_without_secrets(shell: Shell) -> None:
-    environment = {"OPENAI_API_KEY": "sk-secret", "DATABASE_URL": "postgresql://me:secret@host/db"}
+    environment = {"OPENAI_API_KEY": "sk-hunter2", "DATABASE_URL": "postgresql://me:hunter2@host/db"}
     shown = shell.run("settings", environment=environment).stdout
-    assert "secret" not in shown
+    assert "hunter2" not in shown
     assert "DATABASE_URL\tpostgresql://me:•••@host/db\tDATABASE_URL\t" in shown
     told = {one["name"]: one for one in shell.json("settings", environment=environment)}
     assert told["embedding_provider"]["source"] == "EMBEDDING_PROVIDER"
@@ -34,7 +34,7 @@ def test_settings_are_shown_with_their_source_and_without_secrets(shell: Shell) 
         "name": "log_level", "variable": "LOG_LEVEL", "value": "info", "source": "default",
         "help": "Lowest level that is logged, to standard error.",
     }  # fmt: skip
-    assert "secret" not in str(told)
+    assert "hunter2" not in str(told)
 
 
 def test_the_journal_is_kept_as_long_as_the_setting_says(shell: Shell) -> None:

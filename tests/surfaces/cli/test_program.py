@@ -28,6 +28,8 @@ HEAVY = (
 SHOWS_NOTHING = {
     "export", "model install", "model pull", "serve", "memories pin", "memories unpin", "token revoke",
     "token none", "stop", "shared-server", "open", "completion",
+    "captured drop", "captured accept", "captured purge", "backup verify", "backup restore", "pause",
+    "resume", "digest", "install", "uninstall",
 }  # fmt: skip
 INITIALIZE = {
     "jsonrpc": "2.0",

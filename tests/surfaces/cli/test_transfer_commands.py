@@ -40,7 +40,7 @@ def test_problems_are_told_with_their_lines(shell: Shell, file: Path) -> None:
     file.write_text(f"broken\n{FILE}42\n", "utf-8")
     result = shell.run("import", str(file))
     assert "line 1: this is not JSON" in result.stderr
-    assert "2 lines could not be read, 0 skipped." in result.stderr
+    assert "Skipped 2 lines; 2 could not be read." in result.stderr
     told = shell.json("import", str(file))
     assert (told["entities_imported"], told["errors"]) == (2, 2)
 

@@ -175,7 +175,7 @@ class Once:
         self._request = request
 
     def __call__(self, create: Callable[[Engine], Made], *, event: str, place: str) -> JSONResponse:
-        """`event`: how the event's name begins; `place`: the path of the created resource, with its `{id}`."""
+        """`event`: how the event's name begins; `place`: the path of the new resource, with its `{id}`."""
         if self._key is None:
             return _answered(create(self._engine))
         known = self._engine.access.claim(self._key, self._request)
