@@ -133,7 +133,7 @@ def person(model: tuple[str, Model], monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.setattr(Person, "environment", property(lambda self: given))
     home.connect(address)
     home.trust_codex_hooks()
-    # A digest tells of rules; an observation is told when a prompt calls for it.
+    # A digest holds rules; an observation is injected when a prompt calls for it.
     home.run("mcp-memory", "remember", RULE, "--type", "preference")
     home.run("mcp-memory", "remember", FACT, "--type", "observation")
     yield home
