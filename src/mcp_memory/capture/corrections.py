@@ -87,6 +87,8 @@ def correction(sentence: Sentence) -> str | None:
     if _NOT_X_BUT_Y.match(text) or (_SWITCH.match(text) and names_more_than_code(text)):
         return text
     denied = _NO.match(text)
+    if denied and not names_more_than_code(text):
+        return None
     if denied:
         return text if _holds((denied["rest"] or denied["rest2"] or "").strip()) else None
     insisted = _INSISTS.match(text)
@@ -120,7 +122,7 @@ def replaces(text: str, known: str) -> bool:
 def names_more_than_code(text: str) -> bool:
     """Whether the switch is about a tool or a place, and not about a line of code at hand."""
     return not re.search(
-        r"\b(?:here|this (?:function|line|file|loop|test|case|run)|loop|variable|aquí|esta (?:función"
+        r"\b(?:here|there|this (?:function|line|file|loop|test|case|run)|loop|variable|aquí|esta (?:función"
         r"|línea))\b",
         text,
         I,

@@ -25,7 +25,8 @@ _VALUE = re.compile(
 )
 
 _FLEETING = re.compile(
-    r"\b(?:fail(?:s|ing|ed)?|broken?|crash(?:es|ed|ing)?|error|bug|wrong|slow|empty|missing|weird"
+    r"\b(?:returning|throwing|giving|down|investigate|fail(?:s|ing|ed)?|broken?|crash(?:es|ed|ing)?"
+    r"|error|bug|wrong|slow|empty|missing|weird"
     r"|strange|stuck|tired|sure|"
     r"sorry|afraid|confused|wondering|thinking|trying|looking|getting|seeing|having|stopped|hang(?:s|ing)?|"
     r"too (?:long|big|slow|many|much|short|small)|not working|doesn't|isn't|won't|can't|undefined|null|"

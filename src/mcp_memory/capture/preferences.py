@@ -69,6 +69,11 @@ _ABOUT_THINGS = re.compile(
     r"|comment)s?\b[^.]{0,30}\b(?:says?|claims?|states?|reads?|tells?)\b",
     I,
 )
+_AT_HAND = re.compile(
+    r"\b(?:in|for|inside) this (?:function|test|file|case|loop|component|method|class|one|line|run|time)\b"
+    r"|^(?:please )?(?:never|always) \w+ (?:that|this|it|them)\b",
+    I,
+)
 _PASSING = re.compile(
     r"\b(?:that too|too, thanks|this (?:version|one|idea|approach)|the idea|that idea|how (?:you|this"
     r"|it)|what you|where this|it (?:when|a lot|so far)?)\b|\bI like (?:it|that|this)\b",
@@ -87,7 +92,9 @@ def preference(sentence: Sentence) -> str | None:
     >>> preference(Sentence("I like it, thanks!"))
     """
     text = sentence.text
-    if sentence.is_question or len(text.split()) < 3 or _ABOUT_THINGS.search(text) or PAST_EVENT.search(text):
+    if sentence.is_question or len(text.split()) < 3 or _AT_HAND.search(text):
+        return None
+    if _ABOUT_THINGS.search(text) or PAST_EVENT.search(text):
         return None
     liking = _LIKES.match(text)
     if liking:

@@ -19,7 +19,7 @@ _LEFT = re.compile(
     r"^(?:todo|to-?do|open (?:point|item|question|task|issue)s?|follow-?up|still (?:open|to do)"
     r"|pendiente|queda pendiente|por hacer|tarea)\s*:"
     r"|\b(?:we|I)(?:'ll)? (?:still|also still|eventually) (?:(?:need|have|want|ought) to|must|should"
-    r"|need)\b|\b(?:we|I) still (?:haven't|must)\b"
+    r")\b|\b(?:we|I) still (?:haven't|must)\b"
     r"|^(?:please )?remind me (?:to|about|that|on|next|tomorrow)\b|\brecuérdame (?!cómo|qué|por qué|cuál"
     r"|dónde)\w+"
     r"|\bwhat(?:'s| is) (?:still )?left (?:is|are|to do:|to do is)\b|\bwhat remains (?:is|are)\b"
