@@ -24,7 +24,7 @@ from bench.warm import NODE, OFFICIAL
 from tests.shared_servers import stop_servers
 from tools.assistants import MODULES, PROGRAMS
 
-from mcp_memory.thin.starting import programs
+from mcp_memory.thin.launch import programs
 
 PATIENCE = 120
 

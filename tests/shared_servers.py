@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from mcp_memory.thin import wire
-from mcp_memory.thin.place import Nobody, Place, read_line
+from mcp_memory.thin.endpoint import Endpoint, NoServer, read_line
 
 
-def places(folder: Path) -> list[Place]:
+def places(folder: Path) -> list[Endpoint]:
     """Where a server is, or was, anywhere in the folder."""
     files = [file for root, _, names in os.walk(folder) for file in (Path(root) / name for name in names)]
     return [
-        Place(str(file.parent), file.stem, loopback=file.suffix == ".port")
+        Endpoint(str(file.parent), file.stem, loopback=file.suffix == ".port")
         for file in files
         if file.suffix in (".sock", ".port")
     ]
 
 
-def ask(place: Place, want: str, **request: Any) -> Any:
+def ask(place: Endpoint, want: str, **request: Any) -> Any:
     """As a client of no particular settings."""
     hello = {"protocol": wire.PROTOCOL, "version": "0", "want": want, "request": request}
     with place.connect(30) as connected:
@@ -33,12 +33,12 @@ def pids(folder: Path) -> list[int]:
     """Of the servers that answer."""
     found = []
     for place in places(folder):
-        with suppress(Nobody, OSError):
+        with suppress(NoServer, OSError):
             found.append(int(ask(place, "status")["pid"]))
     return found
 
 
 def stop_servers(folder: Path) -> None:
     for place in places(folder):
-        with suppress(Nobody, OSError):
+        with suppress(NoServer, OSError):
             ask(place, "leave", because="the tests are over")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_memory.config import Config
-from mcp_memory.thin.description import folder_name
+from mcp_memory.thin.handshake_cache import folder_name
 from mcp_memory.thin.settings import cache_folder
 
 ROOT = Path(__file__).parents[1]

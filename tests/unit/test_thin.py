@@ -11,9 +11,9 @@ import pytest
 
 from mcp_memory import config
 from mcp_memory.thin import wire
-from mcp_memory.thin.description import Description
+from mcp_memory.thin.endpoint import Endpoint, default_folder, peer_uid
+from mcp_memory.thin.handshake_cache import HandshakeCache
 from mcp_memory.thin.main import parse
-from mcp_memory.thin.place import Place, default_folder, peer_uid
 from mcp_memory.thin.settings import Settings, Unreadable, cache_folder, default_file, resolve
 
 HOME = {"HOME": "/home/me"}
@@ -26,7 +26,7 @@ def resolved(flags: dict[str, str] | None = None, folder: str = "/work", **envir
 def test_it_loads_nothing_but_a_little_of_the_standard_library() -> None:
     program = (
         "import sys; before = set(sys.modules); "
-        "from mcp_memory.thin import main, forwarding, link, description; "
+        "from mcp_memory.thin import main, forwarding, connection, handshake_cache; "
         "print(*sorted(name for name in set(sys.modules) - before))"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -129,15 +129,15 @@ def test_a_folder_that_others_can_write_to_is_closed_to_them_and_a_link_is_not_f
     folder = tmp_path / "run"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
-    assert Place(str(folder), "name").why_not() is None
+    assert Endpoint(str(folder), "name").why_not() is None
     assert folder.stat().st_mode & 0o777 == 0o700
     link = tmp_path / "link"
     link.symlink_to(folder)
-    assert "not a folder of this user" in str(Place(str(link), "name").why_not())
+    assert "not a folder of this user" in str(Endpoint(str(link), "name").why_not())
 
 
 def test_a_name_that_is_too_long_for_a_socket_is_no_place(tmp_path: Path) -> None:
-    assert "too long" in str(Place(str(tmp_path / ("x" * 100)), "name").why_not())
+    assert "too long" in str(Endpoint(str(tmp_path / ("x" * 100)), "name").why_not())
 
 
 def test_the_other_end_of_a_socket_is_known_by_its_user() -> None:
@@ -154,11 +154,11 @@ def test_a_description_is_learned_kept_and_corrected(tmp_path: Path) -> None:
     folder = str(tmp_path / "descriptions")
     asked = {"id": 3, "method": "tools/list", "params": {"_meta": {"progressToken": 3}}}
     again = {"id": "four", "method": "tools/list", "params": {"_meta": {"progressToken": 4}}}
-    learned = Description(folder)
+    learned = HandshakeCache(folder)
     assert learned.answer(asked, "2025-11-25") is None
     said = b'{"jsonrpc":"2.0","id":3,"result":{"tools":[]}}\n'
     assert not learned.learn(asked, "2025-11-25", said), "nobody was told otherwise"
-    kept = Description(folder)
+    kept = HandshakeCache(folder)
     assert kept.answer(again, "2025-11-25") == b'{"jsonrpc":"2.0","id":"four","result":{"tools":[]}}\n'
     assert kept.answer(again, "2026-07-28") is None
     assert kept.learn(again, "2025-11-25", said.replace(b"[]", b"[1]")), (

@@ -162,16 +162,16 @@ def _serve(session: Session) -> None:
         session.build_engine,
         workers=config.workers,
         space=config.space,
-        beside=partial(_http_beside, config),
+        beside=partial(_embedded_http, config),
     )
 
 
-def _http_beside(config: Config, engine: LazyEngine) -> AbstractAsyncContextManager[object]:
+def _embedded_http(config: Config, engine: LazyEngine) -> AbstractAsyncContextManager[object]:
     if config.http == "no":
         return nullcontext()
-    from mcp_memory.server.beside import http_beside
+    from mcp_memory.server.embedded_http import embedded_http
 
-    return http_beside(config, engine)
+    return embedded_http(config, engine)
 
 
 def _log_at(level: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcp_memory.server.shared.service import Service
 
 
-class NeedsAPerson(BaseException):
+class NeedsTerminal(BaseException):
     """The command asks a question, and there is no keyboard here."""
 
 
@@ -66,13 +66,13 @@ class _NoInput(io.TextIOBase):
     encoding = "utf-8"
 
     def isatty(self) -> bool:
-        raise NeedsAPerson
+        raise NeedsTerminal
 
     def read(self, size: int | None = -1) -> NoReturn:
-        raise NeedsAPerson
+        raise NeedsTerminal
 
     def readline(self, size: int = -1) -> NoReturn:  # type: ignore[override]
-        raise NeedsAPerson
+        raise NeedsTerminal
 
 
 class ForwardedSession(Session):
@@ -114,7 +114,7 @@ def _run(words: list[str], session: Session, shell: _Shell) -> int:
         program.main(words, prog_name="mcp-memory", obj=session)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except NeedsAPerson:
+    except NeedsTerminal:
         raise Unequipped("this command has a question: run it without the shared server") from None
     finally:
         _shell.reset(token)

@@ -32,14 +32,14 @@ def shared_server(session: Session, turn: int) -> None:
     import anyio
 
     from mcp_memory.server.lazy import LazyEngine
-    from mcp_memory.server.shared.listening import Taken
+    from mcp_memory.server.shared.listener import AlreadyRunning
 
     config = session.config
     logging.getLogger("mcp_memory").setLevel(config.log_level.upper())
     engine = LazyEngine(session.build_engine)
     try:
         anyio.run(_serve, service_of(session, engine, idle=config.shared_idle), engine, turn)
-    except* Taken:
+    except* AlreadyRunning:
         log.debug("another server was faster")
     finally:
         engine.close()

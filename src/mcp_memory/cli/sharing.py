@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from mcp_memory import config as settings
 from mcp_memory.cli.session import Session
 from mcp_memory.config import Config
-from mcp_memory.thin.asking import Refused, ask_at
-from mcp_memory.thin.place import Nobody, Place, place_of
+from mcp_memory.thin.endpoint import Endpoint, NoServer, endpoint_of
+from mcp_memory.thin.request import Refused, ask_at
 from mcp_memory.thin.settings import Settings, resolve
 
 if TYPE_CHECKING:
@@ -28,26 +28,26 @@ PREDECESSOR = 10.0
 """Seconds that another server has to make room."""
 
 
-def shared_settings(session: Session) -> tuple[Place, Settings]:
-    """The place of the shared server for these settings, and the settings it receives."""
+def shared_settings(session: Session) -> tuple[Endpoint, Settings]:
+    """The endpoint of the shared server for these settings, and the settings it receives."""
     session.check()
     environ = settings.environment()
     flags = {name: str(value) for name, value in session.flags.items()}
     if session.file is not None:
         flags["config"] = str(session.file)
     found = resolve(flags, environ, os.getcwd())
-    return place_of(found, environ), found
+    return endpoint_of(found, environ), found
 
 
 def sharing_in_words(session: Session) -> str:
     """Whether assistants share a server, or why each has a process of its own."""
-    place, found = shared_settings(session)
-    reason = "MCP_MEMORY_SHARED is no" if found["shared"] == "no" else place.why_not()
+    endpoint, found = shared_settings(session)
+    reason = "MCP_MEMORY_SHARED is no" if found["shared"] == "no" else endpoint.why_not()
     if reason is not None:
         return f"a process for each assistant: {reason}"
     try:
-        status = ask_at(place, found, "status", timeout=5)
-    except (Nobody, Refused):
+        status = ask_at(endpoint, found, "status", timeout=5)
+    except (NoServer, Refused):
         return "shared by all assistants; not running now"
     return f"shared by all assistants: process {status['pid']}, connected now: {len(status['clients'])}"
 
@@ -62,9 +62,9 @@ def service_of(
     def config_of(sent: Mapping[str, str]) -> Config:
         return settings.load({**session.flags, **sent}, file=session.file)
 
-    place, _ = shared_settings(session)
+    endpoint, _ = shared_settings(session)
     return Service(
-        place,
+        endpoint,
         engine,
         config_of=config_of,
         engine_with=_within_limits,
@@ -83,19 +83,19 @@ def sharing(session: Session, engine: LazyEngine) -> Beside:
 
     @asynccontextmanager
     async def beside(feed: Feed) -> AsyncIterator[None]:
-        from mcp_memory.server.shared.listening import Taken
+        from mcp_memory.server.shared.listener import AlreadyRunning
 
-        place, given = shared_settings(session)
-        if given["shared"] == "no" or place.why_not() is not None:
+        endpoint, given = shared_settings(session)
+        if given["shared"] == "no" or endpoint.why_not() is not None:
             yield
             return
-        with suppress(Nobody, Refused):
-            ask_at(place, given, "leave", {"because": "mcp-memory serve takes over"}, timeout=PREDECESSOR)
+        with suppress(NoServer, Refused):
+            ask_at(endpoint, given, "leave", {"because": "mcp-memory serve takes over"}, timeout=PREDECESSOR)
         service = service_of(session, engine, idle=None, feed=feed)
         try:
             running = service.running(PREDECESSOR)
             await running.__aenter__()
-        except (Taken, OSError) as error:
+        except (AlreadyRunning, OSError) as error:
             log.warning(
                 "assistants on this machine do not share this server: %s", error or "another one is there"
             )

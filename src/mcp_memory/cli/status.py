@@ -10,8 +10,8 @@ import click
 from mcp_memory.cli.output import counted, json_option, print_json, say, table
 from mcp_memory.cli.session import Session
 from mcp_memory.cli.sharing import shared_settings
-from mcp_memory.thin.asking import ask_at
-from mcp_memory.thin.place import Nobody
+from mcp_memory.thin.endpoint import NoServer
+from mcp_memory.thin.request import ask_at
 
 PATIENCE = 10.0
 """Seconds that a server has to answer."""
@@ -25,28 +25,28 @@ LAST_ANSWERS = 45.0
 @click.pass_obj
 def status(session: Session, as_json: bool) -> None:
     """Show the server that all assistants share: its clients, memory, uptime and version."""
-    place, settings = shared_settings(session)
+    endpoint, settings = shared_settings(session)
     try:
-        found = ask_at(place, settings, "status", timeout=PATIENCE)
-    except Nobody:
+        found = ask_at(endpoint, settings, "status", timeout=PATIENCE)
+    except NoServer:
         found = None
     if as_json:
-        print_json({"running": found is not None, "socket": place.address, **(found or {})})
+        print_json({"running": found is not None, "socket": endpoint.address, **(found or {})})
     elif found is None:
-        say(f"No shared server is running ({place.address}). An assistant starts one when it needs it.")
+        say(f"No shared server is running ({endpoint.address}). An assistant starts one when it needs it.")
     else:
-        _show(found, place.address)
+        _show(found, endpoint.address)
 
 
 @click.command()
 @click.pass_obj
 def stop(session: Session) -> None:
     """Let the shared server answer what it was asked, and end. An assistant that needs it starts it again."""
-    place, settings = shared_settings(session)
+    endpoint, settings = shared_settings(session)
     try:
-        pid = ask_at(place, settings, "status", timeout=PATIENCE)["pid"]
-        ask_at(place, settings, "leave", {"because": "mcp-memory stop"}, timeout=PATIENCE)
-    except Nobody:
+        pid = ask_at(endpoint, settings, "status", timeout=PATIENCE)["pid"]
+        ask_at(endpoint, settings, "leave", {"because": "mcp-memory stop"}, timeout=PATIENCE)
+    except NoServer:
         say("No shared server is running.")
         return
     deadline = time.monotonic() + LAST_ANSWERS

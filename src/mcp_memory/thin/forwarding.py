@@ -13,17 +13,17 @@ import threading
 from contextlib import suppress
 
 from mcp_memory.thin import wire
-from mcp_memory.thin.asking import Refused
-from mcp_memory.thin.description import CHANGED, describes, era_of
-from mcp_memory.thin.link import Ended
+from mcp_memory.thin.connection import ServerEnded
+from mcp_memory.thin.handshake_cache import CHANGED, describes, era_of
+from mcp_memory.thin.request import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from mcp_memory.thin.description import Description, Message
-    from mcp_memory.thin.link import Finder, Link
+    from mcp_memory.thin.connection import Connection, Connector
+    from mcp_memory.thin.handshake_cache import HandshakeCache, Message
 
 LAST_ANSWERS = 30.0
 """Seconds that requests may take which were sent before the client hung up."""
@@ -54,19 +54,19 @@ class Forwarder:
 
     def __init__(
         self,
-        finder: Finder,
-        description: Description,
+        connector: Connector,
+        description: HandshakeCache,
         write: Callable[[bytes], None],
         log: Callable[[str], None],
     ) -> None:
-        self._finder = finder
+        self._connector = connector
         self._description = description
         self._write = write
         self._log = log
         self._state = threading.Condition()
         # Held while lines go to the server, so that they stay in order. Who only reads never takes it.
         self._sending = threading.Lock()
-        self._link: Link | None = None
+        self._connection: Connection | None = None
         self._unanswered: dict[int, Request] = {}
         self._number = 0
         self._era = ""
@@ -99,7 +99,7 @@ class Forwarder:
         self._era = era_of(request.message, self._era) if describes(request.message) else self._era
         if request.message["method"] == "initialize":
             self._initialize = request
-        if self._link is None and self._answer_from_description(request):
+        if self._connection is None and self._answer_from_description(request):
             return
         with self._state:
             self._number += 1
@@ -107,7 +107,7 @@ class Forwarder:
             self._unanswered[number] = request
             self._state.notify_all()
         # Also what could not be sent whole may have been received.
-        request.was_sent = self._link is not None
+        request.was_sent = self._connection is not None
         self._pass_on(wire.numbered(number, request.line, again=False))
 
     def _answer_from_description(self, request: Request) -> bool:
@@ -133,62 +133,62 @@ class Forwarder:
             self._state.notify_all()
 
     def _pass_on(self, line: bytes) -> None:
-        if self._link is not None:
+        if self._connection is not None:
             with suppress(OSError):  # it is gone; what needs to be said again will be
-                self._link.send(line)
+                self._connection.send(line)
 
     # What the server says.
 
     def run(self) -> None:
-        """Be connected whenever that is needed, for ever. Raises `Refused` and `Ended`."""
-        link: Link | None = self._finder.find_or_start()
+        """Be connected whenever that is needed, for ever. Raises `Refused` and `ServerEnded`."""
+        connection: Connection | None = self._connector.find_or_start()
         while True:
-            if link is not None:
-                self._converse(link)
-            link = self._found_again()
+            if connection is not None:
+                self._converse(connection)
+            connection = self._found_again()
 
-    def _converse(self, link: Link) -> None:
-        if link.greeting and not self._greeted:
+    def _converse(self, connection: Connection) -> None:
+        if connection.greeting and not self._greeted:
             self._greeted = True
-            self._log(f"{link.greeting} running on stdio")
+            self._log(f"{connection.greeting} running on stdio")
         try:
             with self._sending:
-                self._open(link)
-                self._link = link
-            for line in link.lines():
+                self._open(connection)
+                self._connection = connection
+            for line in connection.lines():
                 number, _, rest = wire.number_of(line)
                 self._hear(number, rest)
         except OSError:
             pass  # it is gone again; what has no answer is sent to the next
         finally:
             with self._sending:
-                self._link = None
-            link.close()
+                self._connection = None
+            connection.close()
 
-    def _open(self, link: Link) -> None:
+    def _open(self, connection: Connection) -> None:
         """Bring another server to where the last one was."""
         self._own.clear()
         if self._initialize and self._initialize not in self._unanswered.values():
-            self._send_own(link, self._initialize)
+            self._send_own(connection, self._initialize)
             if self._initialized:
-                link.send(wire.unnumbered(self._initialized))
+                connection.send(wire.unnumbered(self._initialized))
         for told in self._told:
             if told is not self._initialize:
-                self._send_own(link, told)
+                self._send_own(connection, told)
         for line in self._subscriptions.values():
-            self._send_own(link, Request(wire.decoded(line), line))
+            self._send_own(connection, Request(wire.decoded(line), line))
         with self._state:
             unanswered = list(self._unanswered.items())
         for number, request in unanswered:
             again, request.was_sent = request.was_sent, True
-            link.send(wire.numbered(number, request.line, again=again))
+            connection.send(wire.numbered(number, request.line, again=again))
 
-    def _send_own(self, link: Link, request: Request) -> None:
+    def _send_own(self, connection: Connection, request: Request) -> None:
         self._number += 1
         self._own[self._number] = request
         # Another id than the client's: the server may be asked that one at the same time.
         own = {**request.message, "id": f"mcp-memory-{self._number}"}
-        link.send(wire.numbered(self._number, wire.encoded(own), again=False))
+        connection.send(wire.numbered(self._number, wire.encoded(own), again=False))
 
     def _hear(self, number: int | None, line: bytes) -> None:
         if number in self._own:
@@ -226,20 +226,20 @@ class Forwarder:
     def _learn_description(self, request: Request, line: bytes) -> bool:
         return self._description.learn(request.message, era_of(request.message, self._era), line)
 
-    def _found_again(self) -> Link | None:
+    def _found_again(self) -> Connection | None:
         """A server, started only if a request waits for it; None if there is none after a while."""
         with self._state:
             if not self._urgent():
                 listening = bool(self._unanswered or self._subscriptions)
                 self._state.wait_for(self._urgent, LOOK_EVERY if listening else None)
             urgent = self._urgent()
-        return self._finder.find_or_start() if urgent else self._finder.find()
+        return self._connector.find_or_start() if urgent else self._connector.find()
 
     def _urgent(self) -> bool:
         return any(request.is_urgent for request in self._unanswered.values())
 
 
-def forward(finder: Finder, description: Description, incoming: Iterable[bytes]) -> int:
+def forward(connector: Connector, description: HandshakeCache, incoming: Iterable[bytes]) -> int:
     """The exit code, once the client has hung up and has its answers."""
     writing = threading.Lock()
 
@@ -251,7 +251,7 @@ def forward(finder: Finder, description: Description, incoming: Iterable[bytes])
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
-    forwarder = Forwarder(finder, description, write, log)
+    forwarder = Forwarder(connector, description, write, log)
     threading.Thread(target=_run, args=(forwarder, log), name="server", daemon=True).start()
     for line in incoming:
         if line.strip():
@@ -266,7 +266,7 @@ def _run(forwarder: Forwarder, log: Callable[[str], None]) -> None:
     except Refused as error:
         log(f"Error: {error}")
         os._exit(2 if error.code == "invalid" else 1)
-    except Ended as ended:
+    except ServerEnded as ended:
         os._exit(ended.code)
     except BaseException as error:
         # A client that is not heard must not wait for ever.

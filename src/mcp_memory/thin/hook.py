@@ -10,8 +10,8 @@ import os
 import signal
 import sys
 
-from mcp_memory.thin.asking import Refused, ask_at
-from mcp_memory.thin.place import Nobody, place_of
+from mcp_memory.thin.endpoint import NoServer, endpoint_of
+from mcp_memory.thin.request import Refused, ask_at
 from mcp_memory.thin.settings import Unreadable, resolve
 from mcp_memory.thin.wire import decoded
 
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.endpoint import Endpoint
 
 LIMIT = 0.3
 """Seconds for all of it, from the start of the command."""
@@ -68,17 +68,17 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
         settings = resolve(dict(flags), environ, os.getcwd())
         if settings["shared"] == "no":
             return ""
-        place = place_of(settings, environ)
-        missed = _Missed(place, payload)
+        endpoint = endpoint_of(settings, environ)
+        missed = _Missed(endpoint, payload)
         request = {"event": event, "client": client, "payload": payload, "missed_start": missed.take(event)}
         try:
-            return str(ask_at(place, settings, "hook", request, timeout=LIMIT) or "")
-        except Nobody:
+            return str(ask_at(endpoint, settings, "hook", request, timeout=LIMIT) or "")
+        except NoServer:
             missed.note(event)
-            if place.why_not() is None:
-                from mcp_memory.thin.starting import start_server
+            if endpoint.why_not() is None:
+                from mcp_memory.thin.launch import start_server
 
-                start_server(place, settings)
+                start_server(endpoint, settings)
     except (Unreadable, Refused, OSError):
         pass
     return ""
@@ -87,10 +87,10 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
 class _Missed:
     """A session that began before the server ran gets its digest with the first prompt."""
 
-    def __init__(self, place: Place, payload: Mapping[str, object]) -> None:
+    def __init__(self, endpoint: Endpoint, payload: Mapping[str, object]) -> None:
         session = payload.get("session_id") or payload.get("sessionId") or payload.get("conversation_id")
         named = "".join(one for one in str(session or "") if one.isalnum() or one in "-_")[:80]
-        self._file = os.path.join(place.folder, f"missed-{named}") if named else ""
+        self._file = os.path.join(endpoint.folder, f"missed-{named}") if named else ""
 
     def note(self, event: str) -> None:
         if self._file and event.lower() == "sessionstart":

@@ -6,14 +6,14 @@ import os
 import signal
 import sys
 
-from mcp_memory.thin.place import Nobody, place_of
+from mcp_memory.thin.endpoint import NoServer, endpoint_of
 from mcp_memory.thin.settings import FLAGS, Unreadable, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.endpoint import Endpoint
     from mcp_memory.thin.settings import Settings
 
 FORWARDED = frozenset(
@@ -43,8 +43,8 @@ def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
         return None  # the whole program says what is wrong
     if settings["shared"] == "no":
         return None
-    place = place_of(settings, environ)
-    return _command(place, settings, command) if command else _session(place, settings, environ)
+    endpoint = endpoint_of(settings, environ)
+    return _command(endpoint, settings, command) if command else _session(endpoint, settings, environ)
 
 
 def parse(words: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
@@ -62,30 +62,30 @@ def parse(words: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
     return flags, rest
 
 
-def _session(place: Place, settings: Settings, environ: Mapping[str, str]) -> int | None:
+def _session(endpoint: Endpoint, settings: Settings, environ: Mapping[str, str]) -> int | None:
     # A person at a terminal is not an assistant.
-    if sys.stdin is None or sys.stdin.isatty() or place.why_not() is not None:
+    if sys.stdin is None or sys.stdin.isatty() or endpoint.why_not() is not None:
         return None
-    from mcp_memory.thin.description import description_of
+    from mcp_memory.thin.connection import Connector
     from mcp_memory.thin.forwarding import forward
-    from mcp_memory.thin.link import Finder
+    from mcp_memory.thin.handshake_cache import handshake_cache
 
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, lambda number, _: os._exit(128 + number))
-    finder = Finder(place, settings, os.urandom(12).hex())
-    return forward(finder, description_of(settings, environ), sys.stdin.buffer)
+    connector = Connector(endpoint, settings, os.urandom(12).hex())
+    return forward(connector, handshake_cache(settings, environ), sys.stdin.buffer)
 
 
-def _command(place: Place, settings: Settings, command: list[str]) -> int | None:
+def _command(endpoint: Endpoint, settings: Settings, command: list[str]) -> int | None:
     """Let the running server do it; None if there is none."""
     if "-" in command or "-h" in command or "--help" in command or "NO_COLOR" in os.environ:
         return None
-    from mcp_memory.thin.asking import Refused, ask_until_answered
+    from mcp_memory.thin.request import Refused, ask_until_answered
 
     request = {"words": command, "terminal": sys.stdout.isatty(), "columns": _columns()}
     try:
-        done = ask_until_answered(place, settings, "command", request)
-    except (Nobody, Refused):
+        done = ask_until_answered(endpoint, settings, "command", request)
+    except (NoServer, Refused):
         return None
     sys.stderr.write(done["errors"])
     sys.stdout.write(done["output"])

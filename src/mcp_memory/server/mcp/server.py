@@ -22,7 +22,7 @@ from mcp_memory import __version__
 from mcp_memory.errors import MemoryServerError, NotFound, ReadOnly
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
-from mcp_memory.server.mcp.carried import Carried
+from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
 from mcp_memory.server.mcp.watchers import Context, News, Watchers
 from mcp_memory.server.mcp.wording import about_offered
@@ -78,9 +78,9 @@ class Dispatcher:
         caller = replace(self._caller(context), via="assistant", tool=tool.name)
         told = self.watchers.telling_count(caller.space)
         tell = _teller(context)
-        carried = context.request if isinstance(context.request, Carried) else None
+        request_key = context.request if isinstance(context.request, RequestKey) else None
         result = await self._in_thread(
-            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell, carried)
+            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell, request_key)
         )
         if not tool.only_reads and not result.is_error:
             # Also when it changed nothing: that is how Anthropic's server does it.
@@ -202,14 +202,14 @@ class Dispatcher:
         caller: Caller,
         arguments: dict[str, Any],
         tell: Tell,
-        carried: Carried | None = None,
+        request_key: RequestKey | None = None,
     ) -> types.CallToolResult:
         try:
             engine = self.engine().acting_for(caller)
-            if carried is None or tool.only_reads:
+            if request_key is None or tool.only_reads:
                 return tool.run(engine, arguments, tell)
             return engine.exactly_once(
-                carried.key, lambda once: tool.run(once, arguments, tell), again=carried.again
+                request_key.key, lambda once: tool.run(once, arguments, tell), again=request_key.again
             )
         except MemoryServerError as error:
             return tool_set.refuse(error)
@@ -292,7 +292,7 @@ def greeting(server: Server[Any]) -> InitializationOptions:
 
 def _http_request(context: Context) -> Any:
     """None for what came from the person's own process."""
-    return None if isinstance(context.request, Carried) else context.request
+    return None if isinstance(context.request, RequestKey) else context.request
 
 
 def _teller(context: Context) -> Tell:

@@ -1,4 +1,4 @@
-"""Serves every client that comes to a place, and leaves some time after the last one."""
+"""Accepts the clients of the shared server, and leaves some time after the last one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mcp.server.lowlevel import Server
 from mcp_memory import __version__
 from mcp_memory.errors import MemoryServerError, NotFound
 from mcp_memory.server.shared.hello import Hello
-from mcp_memory.server.shared.listening import Seat
+from mcp_memory.server.shared.listener import Listener
 from mcp_memory.server.shared.session import Session
 from mcp_memory.thin import wire
-from mcp_memory.thin.place import Place
+from mcp_memory.thin.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
@@ -57,14 +57,14 @@ class Host:
 
     def __init__(
         self,
-        place: Place,
+        endpoint: Endpoint,
         *,
         open: Callable[[Hello], Awaitable[Offer]],
         answer: Callable[[Hello], Any],
         idle: float | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._seat = Seat(place)
+        self._listener = Listener(endpoint)
         self._open = open
         self._answer = answer
         self._idle = idle
@@ -81,8 +81,8 @@ class Host:
 
     @asynccontextmanager
     async def running(self, patience: float = 0.0) -> AsyncIterator[None]:
-        """Raises `Taken` and `OSError` if the place cannot be had."""
-        listening = await anyio.to_thread.run_sync(self._seat.take, patience)
+        """Raises `AlreadyRunning` and `OSError` if it cannot listen."""
+        listening = await anyio.to_thread.run_sync(self._listener.take, patience)
         server = await asyncio.start_server(self._welcome, sock=listening, limit=wire.LONGEST_LINE)
         self._server = server
         try:
@@ -93,7 +93,7 @@ class Host:
                 tasks.cancel_scope.cancel()
         finally:
             server.close()
-            self._seat.give_up()
+            self._listener.give_up()
 
     async def left(self) -> None:
         """Returns when this server should end."""
@@ -105,7 +105,7 @@ class Host:
             return
         self._leaving = True
         self._server.close()
-        self._seat.give_up()
+        self._listener.give_up()
         for session in list(self._sessions):
             session.drain()
         self._left.set()
@@ -130,7 +130,7 @@ class Host:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(FIRST_LINE):
-            if not await self._seat.admits(reader, writer):
+            if not await self._listener.admits(reader, writer):
                 log.warning("somebody else's process was turned away")
                 return
             line = await reader.readline()
@@ -174,7 +174,7 @@ class Host:
             if self._idle is None:
                 continue  # somebody wants it to run: it is a server of its own, too
             unused = not self._busy and self._clock() - self._last_seen > self._idle
-            if unused or not self._seat.is_held():
+            if unused or not self._listener.is_held():
                 log.info("leaving: %s", "no client needs this server" if unused else "its socket is gone")
                 self.leave()
                 return

@@ -17,7 +17,7 @@ from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.sets import tool_sets
 from mcp_memory.server.shared.hello import Hello
 from mcp_memory.server.shared.host import Host, Offer, unknown
-from mcp_memory.thin.place import Place
+from mcp_memory.thin.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -29,7 +29,7 @@ Answer = Callable[["Service", Hello], Any]
 class Service:
     def __init__(
         self,
-        place: Place,
+        endpoint: Endpoint,
         engine: LazyEngine,
         *,
         config_of: Callable[[Mapping[str, str]], Config],
@@ -53,11 +53,11 @@ class Service:
         self._feed = feed or Feed(engine)
         self._limiter: anyio.CapacityLimiter | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
-        self.host = Host(place, open=self._open, answer=self._answer, idle=idle)
+        self.host = Host(endpoint, open=self._open, answer=self._answer, idle=idle)
 
     @asynccontextmanager
     async def running(self, patience: float = 0.0) -> AsyncIterator[None]:
-        """Raises `Taken` when another server has the place."""
+        """Raises `AlreadyRunning` when another process is the shared server."""
         self._limiter = anyio.CapacityLimiter(self._workers)
         self._ending = anyio.Event()
         async with self._feeding(), anyio.create_task_group() as self._tasks:
@@ -111,8 +111,8 @@ class Service:
     async def _serve_http(
         self, config: Config, *, task_status: anyio.abc.TaskStatus[str] = anyio.TASK_STATUS_IGNORED
     ) -> None:
-        from mcp_memory.server.beside import http_beside
+        from mcp_memory.server.embedded_http import embedded_http
 
-        async with http_beside(config, self.engine) as address:
+        async with embedded_http(config, self.engine) as address:
             task_status.started(address)
             await self._ending.wait()

@@ -12,7 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
-from mcp_memory.server.mcp.carried import Carried
+from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.server import greeting
 from mcp_memory.server.mcp.stdio import LAST_ANSWERS, refusal
 from mcp_memory.thin import wire
@@ -80,8 +80,8 @@ class Session:
         self._unanswered[message.id] = number
         if message.method == wire.LISTEN:
             self._listening.add(message.id)
-        carried = Carried(key=f"{self._name}/{number}", again=again)
-        return SessionMessage(message, metadata=ServerMessageMetadata(request_context=carried))
+        request_key = RequestKey(key=f"{self._name}/{number}", again=again)
+        return SessionMessage(message, metadata=ServerMessageMetadata(request_context=request_key))
 
     async def _write(self, answers: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with answers:

@@ -35,7 +35,7 @@ _ABOUT_THE_CLIENT = frozenset({"clientInfo", "capabilities", "_meta"})
 _RESULT = b',"result":'
 
 
-class Description:
+class HandshakeCache:
     """Answers by question, each in a file, in a folder that all clients with the same tool sets share."""
 
     def __init__(self, folder: str, shipped: str = "") -> None:
@@ -77,11 +77,11 @@ def describes(request: Message) -> bool:
     return request.get("method") in _DESCRIBING
 
 
-def description_of(settings: Settings, environ: Mapping[str, str]) -> Description:
+def handshake_cache(settings: Settings, environ: Mapping[str, str]) -> HandshakeCache:
     """What was learned before, else what came with the program."""
     name = folder_name(settings["tools"])
     learned = os.path.join(cache_folder(environ), "descriptions", f"{__version__}-{name}")
-    return Description(learned, os.path.join(os.path.dirname(__file__), "descriptions", name))
+    return HandshakeCache(learned, os.path.join(os.path.dirname(__file__), "descriptions", name))
 
 
 def folder_name(tools: str) -> str:

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from mcp_memory import __version__
 from mcp_memory.thin import wire
-from mcp_memory.thin.asking import Refused, ask_at
-from mcp_memory.thin.place import Nobody, hello, read_line
+from mcp_memory.thin.endpoint import NoServer, hello, read_line
+from mcp_memory.thin.launch import own_environment, programs, start_server
+from mcp_memory.thin.request import Refused, ask_at
 from mcp_memory.thin.settings import PREFIX
-from mcp_memory.thin.starting import own_environment, programs, start_server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from subprocess import Popen
 
-    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.endpoint import Endpoint
     from mcp_memory.thin.settings import Settings
 
 GREETING = 5.0
@@ -32,11 +32,11 @@ LOOK_EVERY = 0.02
 """Seconds between two looks for a server that is starting."""
 
 
-class Stillborn(Exception):
+class StartFailed(Exception):
     """A shared server was started, and ended before it was there."""
 
 
-class Ended(Exception):
+class ServerEnded(Exception):
     """The server that this process had for itself has ended, and no other shall be started."""
 
     def __init__(self, code: int) -> None:
@@ -44,7 +44,7 @@ class Ended(Exception):
         self.code = code
 
 
-class Link:
+class Connection:
     """A session with the shared server."""
 
     def __init__(self, connected: socket.socket, greeting: str) -> None:
@@ -70,22 +70,22 @@ class Link:
         self._socket.close()
 
 
-class Finder:
-    """Finds the server of a place, starts one where none is, and sends an older one away."""
+class Connector:
+    """Connects to the shared server, starts one when none runs, and asks an older one to leave."""
 
-    def __init__(self, place: Place, settings: Settings, session: str) -> None:
-        self._place = place
+    def __init__(self, endpoint: Endpoint, settings: Settings, session: str) -> None:
+        self._endpoint = endpoint
         self._settings = settings
         self._session = session
-        self._private: PrivateLink | None = None
+        self._private: PrivateConnection | None = None
         self._silent = 0
         """How often a server was there and said nothing."""
 
-    def find(self) -> Link | None:
+    def find(self) -> Connection | None:
         """A session with the server that runs. Raises `Refused` when it does not want these settings."""
         try:
-            connected = self._place.connect(GREETING)
-        except Nobody:
+            connected = self._endpoint.connect(GREETING)
+        except NoServer:
             return None
         try:
             more = {"session": self._session, "http": self._http()}
@@ -103,43 +103,43 @@ class Finder:
             self._send_away()
             return None
         connected.settimeout(None)
-        return Link(connected, str((said.get("answer") or {}).get("greeting", "")))
+        return Connection(connected, str((said.get("answer") or {}).get("greeting", "")))
 
-    def find_or_start(self) -> Link:
+    def find_or_start(self) -> Connection:
         """A session with a shared server, or with one of this process's own if none can be started.
 
-        Raises `Refused` as `find` does, and `Ended`.
+        Raises `Refused` as `find` does, and `ServerEnded`.
         """
         if self._private is not None:
-            raise Ended(self._private.wait())
+            raise ServerEnded(self._private.wait())
         try:
             return self._shared()
-        except Stillborn:
-            self._private = PrivateLink(self._settings)
+        except StartFailed:
+            self._private = PrivateConnection(self._settings)
             return self._private
 
-    def _shared(self) -> Link:
+    def _shared(self) -> Connection:
         deadline = time.monotonic() + LONGEST_START
         started: Popen[bytes] | None = None
         while time.monotonic() < deadline:
-            if link := self.find():
+            if connection := self.find():
                 self._silent = 0
-                return link
+                return connection
             if self._silent > 1:
-                raise Stillborn("the server that is there does not answer")
+                raise StartFailed("the server that is there does not answer")
             try:
                 started = started or self._start()
             except OSError as error:
-                raise Stillborn(str(error)) from error
+                raise StartFailed(str(error)) from error
             if started is not None and started.poll() is not None:
                 if started.returncode:
-                    raise Stillborn(f"it ended with {started.returncode}")
+                    raise StartFailed(f"it ended with {started.returncode}")
                 started = None  # another server was faster, or a newer one has asked it to leave
             time.sleep(LOOK_EVERY)
-        raise Stillborn("it did not answer in time")
+        raise StartFailed("it did not answer in time")
 
     def _start(self) -> Popen[bytes] | None:
-        started = start_server(self._place, self._settings)
+        started = start_server(self._endpoint, self._settings)
         if started is not None:
             # A server that ends is not to be kept in the table of processes by its client.
             threading.Thread(target=started.wait, daemon=True).start()
@@ -151,12 +151,12 @@ class Finder:
 
     def _send_away(self) -> None:
         try:
-            ask_at(self._place, self._settings, "leave", {"because": "a newer version is here"}, timeout=5)
-        except (Nobody, Refused):
+            ask_at(self._endpoint, self._settings, "leave", {"because": "a newer version is here"}, timeout=5)
+        except (NoServer, Refused):
             return
 
 
-class PrivateLink(Link):
+class PrivateConnection(Connection):
     """A session with a server of this process's own, over pipes: the way out when none can be shared."""
 
     def __init__(self, settings: Settings) -> None:

@@ -1,10 +1,10 @@
-"""What travels with a request that a thin client carries."""
+"""The idempotency key of a request that a thin client carries."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class RequestKey:
     key: str
     """Names the request: what it changes is changed once, however often it is received."""
     again: bool

@@ -1,4 +1,4 @@
-"""Takes the place of a shared server: one process at a time, reached by its owner alone."""
+"""Listens as the shared server: one process at a time, reached by its owner alone."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from pathlib import Path
 
 from mcp_memory.storage.file_lock import FileLock
 from mcp_memory.thin import wire
-from mcp_memory.thin.place import Place, peer_uid, prepare_folder, proof, same
+from mcp_memory.thin.endpoint import Endpoint, peer_uid, prepare_folder, proof, same
 
 BACKLOG = 128
 
 
-class Taken(Exception):
+class AlreadyRunning(Exception):
     """Another server is there."""
 
 
-class Seat:
-    """A place that this process has taken: the lock, and the socket that clients come to."""
+class Listener:
+    """The lock that makes this process the shared server, and the socket that clients connect to."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._lock = FileLock(Path(place.file("lock")))
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._lock = FileLock(Path(endpoint.file("lock")))
         self._secret = secrets.token_hex(32)
         self._inode = 0
 
     def take(self, patience: float) -> socket.socket:
-        """Raises `Taken` when another server still holds it after these seconds, and `OSError`."""
-        prepare_folder(self._place.folder)
+        """Raises `AlreadyRunning` when another server still holds it after these seconds, and `OSError`."""
+        prepare_folder(self._endpoint.folder)
         if not self._lock.take(patience):
-            raise Taken
+            raise AlreadyRunning
         try:
-            listening = self._loopback() if self._place.loopback else self._unix()
-            self._inode = os.stat(self._place.address).st_ino
+            listening = self._loopback() if self._endpoint.loopback else self._unix()
+            self._inode = os.stat(self._endpoint.address).st_ino
         except BaseException:
             self._lock.close()
             raise
@@ -45,7 +45,7 @@ class Seat:
     def is_held(self) -> bool:
         """Whether clients still find this process here."""
         try:
-            return os.stat(self._place.address).st_ino == self._inode
+            return os.stat(self._endpoint.address).st_ino == self._inode
         except OSError:
             return False
 
@@ -53,18 +53,18 @@ class Seat:
         """From now on another server may come; who is connected stays so."""
         if self.is_held():
             with suppress(OSError):
-                os.unlink(self._place.address)
+                os.unlink(self._endpoint.address)
         self._lock.close()
 
     async def admits(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the client is the owner of this server."""
-        if self._place.loopback:
+        if self._endpoint.loopback:
             return await self._proven(reader, writer)
         connected: socket.socket = writer.get_extra_info("socket")
         return peer_uid(connected) in (None, os.getuid())
 
     def _unix(self) -> socket.socket:
-        address = self._place.address
+        address = self._endpoint.address
         with suppress(FileNotFoundError):
             os.unlink(address)  # of a server that died: this process has its lock
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -79,10 +79,10 @@ class Seat:
     def _loopback(self) -> socket.socket:
         listening = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         said = wire.encoded({"port": listening.getsockname()[1], "secret": self._secret})
-        draft = f"{self._place.address}.{os.getpid()}"
+        draft = f"{self._endpoint.address}.{os.getpid()}"
         with open(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as opened:
             opened.write(said)
-        os.replace(draft, self._place.address)
+        os.replace(draft, self._endpoint.address)
         return listening
 
     async def _proven(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:

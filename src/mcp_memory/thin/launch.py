@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
 
-    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.endpoint import Endpoint
     from mcp_memory.thin.settings import Settings
 
 COMMAND = "shared-server"
@@ -19,19 +19,19 @@ LONGEST_LOG = 1_000_000
 """Bytes."""
 
 
-def start_server(place: Place, settings: Settings) -> Popen[bytes] | None:
+def start_server(endpoint: Endpoint, settings: Settings) -> Popen[bytes] | None:
     """A server that is on its way; None if somebody else has started one. Raises `OSError`.
 
     What it has to say is in `<name>.log`.
     """
-    from mcp_memory.thin.place import prepare_folder
+    from mcp_memory.thin.endpoint import prepare_folder
 
-    prepare_folder(place.folder)
-    turn = _turn(place.file("start"))
+    prepare_folder(endpoint.folder)
+    turn = _turn(endpoint.file("start"))
     if turn is None:
         return None
     try:
-        return _started(place, settings, turn)
+        return _started(endpoint, settings, turn)
     finally:
         if turn >= 0:
             os.close(turn)
@@ -55,7 +55,7 @@ def _turn(file: str) -> int | None:
     return opened
 
 
-def _started(place: Place, settings: Settings, turn: int) -> Popen[bytes]:
+def _started(endpoint: Endpoint, settings: Settings, turn: int) -> Popen[bytes]:
     import subprocess
 
     failure: OSError | None = None
@@ -64,7 +64,7 @@ def _started(place: Place, settings: Settings, turn: int) -> Popen[bytes]:
         options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     for program in programs():
         try:
-            with open(_log(place.file("log")), "wb") as log:
+            with open(_log(endpoint.file("log")), "wb") as log:
                 return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
                     [*program, *_flags(settings), COMMAND, "--turn", str(turn)],
                     stdin=subprocess.DEVNULL,

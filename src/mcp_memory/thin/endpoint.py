@@ -27,11 +27,11 @@ LONGEST_ADDRESS = 100
 """Bytes that the name of a Unix socket may have on every system."""
 
 
-class Nobody(Exception):
+class NoServer(Exception):
     """No server is there, or none that may be spoken to."""
 
 
-class Place:
+class Endpoint:
     """The files of one shared server, and how to speak to it."""
 
     def __init__(self, folder: str, name: str, *, loopback: bool = False) -> None:
@@ -60,11 +60,11 @@ class Place:
         return None
 
     def connect(self, timeout: float | None = None) -> socket.socket:
-        """Raises `Nobody`. The time limit is for connecting and stays with the socket."""
+        """Raises `NoServer`. The time limit is for connecting and stays with the socket."""
         try:
             connected = self._loopback(timeout) if self.loopback else self._unix(timeout)
         except (OSError, ValueError) as error:
-            raise Nobody(str(error)) from error
+            raise NoServer(str(error)) from error
         return connected
 
     def _unix(self, timeout: float | None) -> socket.socket:
@@ -95,9 +95,9 @@ class Place:
         return connected
 
 
-def place_of(settings: Settings, environ: Mapping[str, str]) -> Place:
+def endpoint_of(settings: Settings, environ: Mapping[str, str]) -> Endpoint:
     folder = os.path.expanduser(settings["runtime_dir"]) or default_folder(environ)
-    return Place(folder, settings.name, loopback=settings["shared"] == "loopback")
+    return Endpoint(folder, settings.name, loopback=settings["shared"] == "loopback")
 
 
 def default_folder(environ: Mapping[str, str]) -> str:

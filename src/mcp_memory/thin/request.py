@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from mcp_memory import __version__
 from mcp_memory.thin import wire
-from mcp_memory.thin.place import Nobody, hello, place_of, read_line
+from mcp_memory.thin.endpoint import NoServer, endpoint_of, hello, read_line
 from mcp_memory.thin.settings import Unreadable, resolve
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from mcp_memory.thin.place import Place
+    from mcp_memory.thin.endpoint import Endpoint
     from mcp_memory.thin.settings import Settings
 
 
@@ -35,7 +35,7 @@ class Refused(Exception):
         self.code = code
 
 
-class Unanswered(Nobody):
+class Unanswered(NoServer):
     """A server was there, but no answer came: what was asked for may have been done, or not."""
 
 
@@ -58,27 +58,27 @@ def ask(
         settings = resolve({}, environ, os.getcwd())
         if settings["shared"] == "no":
             return None
-        place = place_of(settings, environ)
-        return ask_at(place, settings, want, request, timeout=timeout)
+        endpoint = endpoint_of(settings, environ)
+        return ask_at(endpoint, settings, want, request, timeout=timeout)
     except Unreadable:
         return None
-    except Nobody:
-        if start and place.why_not() is None:
-            _start(place, settings)
+    except NoServer:
+        if start and endpoint.why_not() is None:
+            _start(endpoint, settings)
         return None
 
 
 def ask_at(
-    place: Place,
+    endpoint: Endpoint,
     settings: Settings,
     want: str,
     request: Mapping[str, Any] | None = None,
     *,
     timeout: float | None = None,
 ) -> Any:
-    """The same at a place that is known. Raises `Nobody` when no answer comes."""
+    """The same at a known endpoint. Raises `NoServer` when no answer comes."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    with place.connect(timeout) as connected:
+    with endpoint.connect(timeout) as connected:
         try:
             connected.sendall(wire.encoded(hello(settings, __version__, want, request=dict(request or {}))))
             said = wire.decoded(read_line(connected, deadline))
@@ -89,27 +89,27 @@ def ask_at(
     return said.get("answer")
 
 
-def ask_until_answered(place: Place, settings: Settings, want: str, request: Mapping[str, Any]) -> Any:
+def ask_until_answered(endpoint: Endpoint, settings: Settings, want: str, request: Mapping[str, Any]) -> Any:
     """The same for a request that changes something: once, also when the server dies over it.
 
-    Raises `Nobody` only when no server has received it.
+    Raises `NoServer` only when no server has received it.
     """
     keyed = {**request, "key": f"{os.urandom(12).hex()}/1", "again": False}
     deadline = time.monotonic() + LONGEST_WAIT
     while True:
         try:
-            return ask_at(place, settings, want, keyed)
+            return ask_at(endpoint, settings, want, keyed)
         except Unanswered:
             keyed["again"] = True
-        except Nobody:
+        except NoServer:
             if not keyed["again"] or time.monotonic() > deadline:
                 raise
-            _start(place, settings)
+            _start(endpoint, settings)
             time.sleep(LOOK_EVERY)
 
 
-def _start(place: Place, settings: Settings) -> None:
-    from mcp_memory.thin.starting import start_server
+def _start(endpoint: Endpoint, settings: Settings) -> None:
+    from mcp_memory.thin.launch import start_server
 
     with suppress(OSError):
-        start_server(place, settings)
+        start_server(endpoint, settings)

@@ -16,7 +16,7 @@ from mcp_memory.server.serving import guest
 
 
 @asynccontextmanager
-async def http_beside(config: Config, engine: LazyEngine) -> AsyncIterator[str]:
+async def embedded_http(config: Config, engine: LazyEngine) -> AsyncIterator[str]:
     """Yields the address. Raises `Unavailable` when nobody can be served there."""
     app = build_app(config, engine)
     serving = guest(app, config.log_level)
