@@ -49,7 +49,12 @@ def server(folder: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     process = subprocess.Popen(
         [sys.executable, "-m", "mcp_memory", "serve", "--port", str(port)],
-        env={**os.environ, "DATABASE_URL": f"sqlite:///{folder / 'memory.db'}", "API_RATE_LIMIT": "0"},
+        env={
+            **os.environ,
+            "DATABASE_URL": f"sqlite:///{folder / 'memory.db'}",
+            "API_RATE_LIMIT": "0",
+            "MCP_MEMORY_TOOLS": "all",
+        },
         stderr=subprocess.DEVNULL,
     )
     try:
@@ -173,7 +178,7 @@ CALLS: tuple[tuple[str, Mapping[str, object]], ...] = (
 def over_stdio(folder: Path) -> list[tuple[str, str]]:
     """Each tool called by the inspector, in a server of its own on one database."""
     os.environ["DATABASE_URL"] = f"sqlite:///{folder / 'stdio.db'}"
-    server = [sys.executable, "-m", "mcp_memory"]
+    server = [sys.executable, "-m", "mcp_memory", "--tools", "all"]
     (folder / "memory.jsonl").write_text(json.dumps({"type": "entity", **ENTITY}) + "\n")
     calls = [*CALLS, ("migrate", {"source_path": str(folder / "memory.jsonl")})]
     results = []

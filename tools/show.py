@@ -41,7 +41,7 @@ def program() -> str:
 @asynccontextmanager
 async def server(database: list[str]) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=program(), args=[*database, "--space", SPACE], env=dict(os.environ)
+        command=program(), args=[*database, "--space", SPACE, "--tools", "all"], env=dict(os.environ)
     )
     with tempfile.TemporaryFile("w+") as said:
         try:

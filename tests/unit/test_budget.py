@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_memory.text.budget import tokens, within
@@ -60,6 +60,7 @@ def test_an_entity_loses_its_last_observations_first() -> None:
     ).filter(lambda value: isinstance(value, dict)),
     st.integers(50, 500),
 )
+@settings(max_examples=500)
 def test_no_answer_is_longer_than_asked(answer: Any, limit: int) -> None:
     cut = within(answer, limit)
     assert tokens(cut) <= limit

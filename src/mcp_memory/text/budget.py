@@ -35,11 +35,21 @@ def _cut(value: Any, room: int) -> Any:
     """As much of the value as there is room for; None if that is nothing worth showing."""
     if _size(value) <= room:
         return value
+    if room < len("[]"):
+        return None
     if isinstance(value, str):
-        return value[: room - 3].rstrip() + CUT if room > 20 else None
+        return _cut_text(value, room) if room > 20 else None
     if isinstance(value, list):
         return _cut_list(value, room)
     return _cut_object(value, room) if isinstance(value, dict) else None
+
+
+def _cut_text(text: str, room: int) -> str:
+    kept = text[:room]
+    # Some characters take several in JSON.
+    while _size(kept + CUT) > room:
+        kept = kept[: max(0, len(kept) - (_size(kept + CUT) - room + 5) // 6)]
+    return kept.rstrip() + CUT
 
 
 def _cut_list(items: list[Any], room: int) -> list[Any]:

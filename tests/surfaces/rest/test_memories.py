@@ -280,3 +280,12 @@ def test_memories_are_listed_by_when_they_were_made(client: httpx.Client) -> Non
     create(client, "made just now")
     for moment, total in (("2000-01-01", 0), ("2100-01-01T00:00:00Z", 1)):
         assert client.get("/api/memories", params={"before": moment}).json()["total"] == total
+
+
+@pytest.mark.parametrize("path", ["/api/memories", "/api/memories/search"])
+def test_an_empty_parameter_says_nothing(client: httpx.Client, path: str) -> None:
+    client.post("/api/memories", json={"content": "Rex is a dog", "source": "a letter", "tags": ["pets"]})
+    names = ("source", "channel", "tags", "memory_types", "after_date", "entity_id", "limit")
+    asked = {"q": "dog"} if "search" in path else {}
+    found = client.get(path, params={**asked, **dict.fromkeys(names, "")})
+    assert [one["content"] for one in found.json()["items"]] == ["Rex is a dog"]

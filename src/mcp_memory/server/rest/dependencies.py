@@ -15,7 +15,7 @@ from fastapi import Depends, Header, Path, Query
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
@@ -96,6 +96,15 @@ class Paging(Shape):
 
     limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="How many to return at most.")
     offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many to pass over first.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, values: Any) -> Any:
+        """`?source=` says nothing about the source."""
+        if not isinstance(values, dict):
+            return values
+        required = {name for name, field in cls.model_fields.items() if field.is_required()}
+        return {name: value for name, value in values.items() if name in required or value not in ("", [""])}
 
     def next(self, request: Request, total: int) -> str | None:
         """Where the part after this one is."""
