@@ -100,8 +100,8 @@ def test_the_graph_around_a_deleted_entity_is_still_there_in_the_past(engine: En
     assert [(edge.source, edge.target) for edge in found.edges] == [("A", "B"), ("B", "C")]
     assert [memory.content for memory in found.nodes[0].memories] == ["A is here"]
     assert [one.entity.name for one in engine.graph.read(limit=10, as_of=then).graph.nodes] == ["A", "B", "C"]
-    assert engine.inventory.entities(limit=10, as_of=then).total == 3
-    assert engine.inventory.entities(limit=10).total == 2
+    assert engine.entities.find(limit=10, as_of=then).total == 3
+    assert engine.entities.find(limit=10).total == 2
 
 
 @pytest.mark.seed("DESIGN §5")

@@ -62,6 +62,7 @@ ONLY_ELSEWHERE = {
     "graph.create_entit*": "REST creates one, the others create several",
     "graph.delete_entit*": "REST deletes one, the others delete several",
     "graph.delete_relation*": "REST deletes one, the others delete several",
+    "entities.find": "assistants search; read_graph pages through all",
     "graph.get_relation": "a REST resource; elsewhere relations come with their entities",
     "graph.names_beginning": "completion of names in prompts and shells",
     "graph.open_nodes": "REST reads entities one by one",

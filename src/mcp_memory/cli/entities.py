@@ -30,7 +30,7 @@ def list_(
     session: Session, type: str | None, status: str | None, limit: int, offset: int, as_json: bool
 ) -> None:
     """List entities in the order they were stored."""
-    found = session.engine.inventory.entities(type=type, status=status, limit=limit, offset=offset)
+    found = session.engine.entities.find(type=type, status=status, limit=limit, offset=offset)
     if as_json:
         listed = [
             {**entity_json(one.entity), "observation_count": one.observation_count} for one in found.entities

@@ -1,4 +1,4 @@
-"""Who may come in over HTTP, and what somebody is answered who asks for the same thing twice."""
+"""Tokens for HTTP, and idempotent replay of repeated requests."""
 
 import hashlib
 import hmac
@@ -95,7 +95,7 @@ class Access(Topic):
             tx.journal.record(TokensNotNeeded())
 
     def claim(self, key: str, request: str) -> Claim | Answered:
-        """The right to do a request with an idempotency key, or what became of it when it was done before.
+        """A claim on an idempotency key, or the recorded answer of the first request with it.
 
         Who gets a claim acts with `Engine.once`, and must `answer` or `release` it. What is done with it is
         done once: the journaled change and the note that it was made are one transaction. `request` is a

@@ -1,4 +1,4 @@
-"""What every use case works with: the store, the model, the clock, and on whose behalf."""
+"""What every use case needs: the store, the model, the clock and the caller."""
 
 import logging
 import threading
@@ -86,7 +86,7 @@ class Context:
 
     @property
     def author(self) -> str:
-        """Who writes what names no author."""
+        """The author of a text that names none."""
         return self.tuning.author or self.caller.client or "unknown"
 
     def record_use(self, entities: Sequence[int]) -> None:
@@ -105,9 +105,9 @@ class Context:
             self.note_in_passing(lambda tx: tx.memories.reinforce(memories))
 
     def note_in_passing(self, note: Callable[[Transaction], None]) -> None:
-        """Write down how something was used, if that can be done at once.
+        """Record usage, if that can be done at once.
 
-        Use is counted roughly. That it could not be noted is no reason to fail a read, or to hold it up.
+        Usage is approximate: a read neither fails nor waits because it could not be recorded.
         """
         if not self.recording:
             return
@@ -116,7 +116,7 @@ class Context:
         try:
             with self.noting(patience=NOTE_PATIENCE) as tx:
                 note(tx)
-        # Conflict: what was read has been deleted since.
+        # Conflict: the rows read were deleted since.
         except (Unavailable, Conflict) as error:
             _log.debug("use was not noted: %s", error)
 
@@ -148,7 +148,7 @@ class Context:
 
     @contextmanager
     def writing(self, act: str | None = None, *, patience: float | None = None) -> Iterator[Transaction]:
-        """Change what is known. Work that takes several transactions is one change if it names its `act`.
+        """A write transaction. Several transactions with the same `act` are one change.
 
         `patience`: seconds to wait for other writers, if fewer than usual.
         """
@@ -160,7 +160,7 @@ class Context:
                 self.call.note(tx)
 
     def noting(self, *, patience: float | None = None) -> AbstractContextManager[Transaction]:
-        """Write what can be made again or is only about use: kept at once, but not synced to disk at once."""
+        """A write of derived data or usage: committed at once, but not synced to disk at once."""
         return self.store.write(self.caller, self.clock(), "", durable=False, patience=patience)
 
 

@@ -1,4 +1,4 @@
-"""Looks for what makes a graph hard to use: duplicates, overgrown entities, and what nobody looks at."""
+"""Finds duplicates, overgrown and stale entities in the graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_STALE = 500
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Pairs of observations that look alike, and which hang together."""
+    """Pairs of similar observations, and the clusters they form."""
 
     mode: str
     entity: Entity
@@ -72,7 +72,7 @@ class Report:
 
 class Curation(Topic):
     def duplicates(self, name: str, *, threshold: float, containment_threshold: float) -> Duplicates:
-        """Observations of one entity that say the same again. Changes nothing."""
+        """Duplicate observations of one entity. Changes nothing."""
         checked_share(threshold, "threshold")
         checked_share(containment_threshold, "containment_threshold")
         with self._context.reading() as tx:
@@ -93,7 +93,7 @@ class Curation(Topic):
         )
 
     def report(self, stale_days: float) -> Report:
-        """What in the graph wants attention. Changes nothing."""
+        """Split candidates, flagged observations, stale and large entities. Changes nothing."""
         if not 0 <= stale_days <= 36_500:
             raise Invalid(f"stale_days must be between 0 and 36500, not {stale_days}")
         splitting = Splitting(self._context)

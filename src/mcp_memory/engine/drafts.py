@@ -1,4 +1,4 @@
-"""What somebody wants remembered, and whether it can be."""
+"""Memories to be stored, and their validation."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ PLAIN_TYPE = "observation"
 MOST_TAGS = 100
 MOST_FILTER_TYPES = 100
 DEEPEST_METADATA = 50
-"""Lists and objects within each other: not every program that reads them bears more."""
+"""Nesting of lists and objects; some JSON readers fail beyond."""
 
 LABEL_LENGTH = 200
 """Of a type or a tag, in characters."""
@@ -65,7 +65,7 @@ class NewMemory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewAssociation:
-    """A connection that a memory is to have."""
+    """An association to be created."""
 
     target_id: str
     type: str = "related_to"
@@ -73,7 +73,7 @@ class NewAssociation:
 
 
 def checked(new: NewMemory, limits: Limits) -> NewMemory:
-    """The memory as it can be kept; `Invalid` says what to do about one that cannot."""
+    """The memory, validated and normalised; `Invalid` says what to do about one that cannot be stored."""
     at_most(len(new.entity_names), limits.names, "entity names")
     checked_share(new.relevance, "relevance")
     names = (checked_text(name, "an entity's name", most=limits.name_length) for name in new.entity_names)
@@ -82,7 +82,7 @@ def checked(new: NewMemory, limits: Limits) -> NewMemory:
 
 
 def checked_changes(changes: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """What a memory is to be given, field by field, as it can be kept."""
+    """Changes to a memory, validated field by field."""
     unknown = changes.keys() - _CHECKS.keys()
     if unknown:
         raise Invalid(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
-from mcp_memory.engine.context import Context, Topic, checked_limit
+from mcp_memory.engine.context import Context, Topic, checked_limit, storable
 from mcp_memory.engine.learning import record_search, weights_in
 from mcp_memory.engine.orphan_memories import unattached_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
@@ -113,6 +113,20 @@ BASELINE: Literal["BASELINE"] = "BASELINE"
 EntityRanking = Ranking[EntityCandidates, Scored]
 
 
+@dataclass(frozen=True, slots=True)
+class ListedEntity:
+    entity: Entity
+    observation_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntities:
+    """A part of them, in stored order, and how many there are in all."""
+
+    entities: tuple[ListedEntity, ...]
+    total: int
+
+
 def is_baseline(query: str, tuning: Tuning) -> bool:
     """Whether an A/B test answers this query by cosine alone; always the same for the same words."""
     if not tuning.ab_testing:
@@ -129,6 +143,25 @@ class EntitySearch(Topic):
         strategy = BASELINE if is_baseline(query, self._context.tuning) else strategy_for(query, limit)
         plan = EntityPlan(self._context, limit, explain, strategy, started_at)
         return search(self._context, ask(self._context, query, "entity"), plan)
+
+    def find(
+        self,
+        *,
+        name: str | None = None,
+        type: str | None = None,
+        status: str | None = None,
+        limit: int,
+        offset: int = 0,
+        as_of: datetime | None = None,
+    ) -> ListedEntities:
+        """Entities in stored order; a filter that is not given does not restrict."""
+        for text in (name, type, status):
+            storable(text or "", "a filter")
+        with self._context.reading(as_of=as_of) as tx:
+            found = tx.entities.find(name=name, type=type, status=status, limit=limit, offset=offset)
+            counts = tx.entities.observation_counts([entity.seq for entity in found])
+            total = tx.entities.count_found(name=name, type=type, status=status)
+        return ListedEntities(tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in found), total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The knowledge graph: entities, what is observed about them, and how they relate."""
+"""The knowledge graph: entities, their observations and their relations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ from mcp_memory.model import ACTIVE, GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, E
 from mcp_memory.storage import Transaction
 
 MOST_UNWANTED = 10_000
-"""Observations that one call may take off an entity: it may have been given them in many calls."""
+"""Observations that one call may delete; they may have been added in many calls."""
 
 CHANGEABLE = frozenset({"name", "type", "description", "metadata", "status"})
-"""What of an entity can be set."""
+"""Fields of an entity that can be changed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewEntity:
-    """An entity somebody wants there.
+    """An entity to be created or updated.
 
-    `same_type`: an entity of that name but another type is another entity. Otherwise the name alone
-    says which one is meant, and a type that is given becomes its type.
+    `same_type`: an entity with that name and another type is another entity. Otherwise the name alone
+    identifies it, and a type that is given becomes its type.
     """
 
     name: str
@@ -42,12 +42,12 @@ class NewEntity:
 class MadeEntity:
     node: Node
     new: bool
-    """False: it was there, and has been filled in."""
+    """False: it existed and was updated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What was there and is gone, and what was not found."""
+    """Names or triples that were deleted, and those not found."""
 
     deleted: tuple[Any, ...]
     missing: tuple[Any, ...] = ()
@@ -77,7 +77,7 @@ MOST_RELATIONS = 500
 
 class KnowledgeGraph(Topic):
     def create_entities(self, wanted: Sequence[NewEntity]) -> list[Node]:
-        """Have these entities there, merged with what was known of them. All of them, or none."""
+        """Create or update entities, all or none; observations are merged."""
         limits = self._context.limits
         at_most(len(wanted), limits.entities, "entities")
         for entity in wanted:
@@ -88,7 +88,7 @@ class KnowledgeGraph(Topic):
             return tx.entities.nodes(now[entity.seq] for entity in entities)
 
     def create_entity(self, wanted: NewEntity) -> MadeEntity:
-        """Have one entity there, merged with what was known of it."""
+        """Create or update one entity; observations are merged."""
         self._check_entity(wanted)
         with self._context.writing() as tx:
             known = _match(tx.entities.named([wanted.name]).get(wanted.name, []), wanted)
@@ -97,7 +97,7 @@ class KnowledgeGraph(Topic):
             return MadeEntity(node, new=known is None)
 
     def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
-        """Connect entities. Each relation stands for itself: a good one is kept though another is not."""
+        """Create relations, each on its own: one that fails does not affect the others."""
         at_most(len(wanted), self._context.limits.names, "relations")
         for relation in wanted:
             self._check_relation(relation)
@@ -108,7 +108,7 @@ class KnowledgeGraph(Topic):
     def add_observations(
         self, name: str, texts: Sequence[str], *, kind: str = GENERIC_KIND, supersedes: str | None = None
     ) -> Node:
-        """Add to what is observed about an entity; with `supersedes`, in place of an earlier observation.
+        """Add observations to an entity; with `supersedes`, in place of an earlier one.
 
         `supersedes` is the id of a memory, or the text of an observation of this entity.
         """
@@ -122,7 +122,7 @@ class KnowledgeGraph(Topic):
             return tx.entities.nodes([entity])[0]
 
     def add_to_each(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
-        """Add observations to several entities; by entity, those it did not have. All of them, or none."""
+        """Add observations to several entities, all or none. By entity, the texts that are new."""
         at_most(len(wanted), self._context.limits.names, "entities")
         for name, texts in wanted:
             self._check_observations(name, texts)
@@ -137,7 +137,7 @@ class KnowledgeGraph(Topic):
         ]
 
     def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
-        """Take observations off several entities: how many from each, and which entities were not found."""
+        """Delete observations from several entities: how many of each, and unknown entities."""
         at_most(len(unwanted), self._context.limits.names, "entities")
         for _, texts in unwanted:
             at_most(len(texts), MOST_UNWANTED, "observations")
@@ -153,7 +153,7 @@ class KnowledgeGraph(Topic):
         return Deleted(tuple(deleted), tuple(missing))
 
     def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> Deleted:
-        """Take entities away with their relations and observations.
+        """Delete entities with their relations and observations.
 
         Memories that were stored in their own right stay, unless `cascade_memories`.
         """
@@ -178,7 +178,7 @@ class KnowledgeGraph(Topic):
             return entity
 
     def delete_observations(self, name: str, texts: Sequence[str]) -> Node:
-        """Take observations off an entity; a text it does not have is passed over."""
+        """Delete observations of an entity; a text it does not have is skipped."""
         at_most(len(texts), MOST_UNWANTED, "observations")
         with self._context.writing() as tx:
             entity = tx.entities.get(name)
@@ -186,7 +186,7 @@ class KnowledgeGraph(Topic):
             return tx.entities.nodes([entity])[0]
 
     def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
-        """Take relations away; those that are not there are reported."""
+        """Delete relations; missing ones are reported."""
         at_most(len(triples), self._context.limits.names, "relations")
         deleted: list[Triple] = []
         missing: list[str] = []
@@ -201,7 +201,7 @@ class KnowledgeGraph(Topic):
         return Deleted(tuple(deleted), tuple(missing))
 
     def delete_relation(self, id: str) -> Relation:
-        """Take one relation away, ended or not, with the one that says the same from the other end."""
+        """Delete one relation, ended or not, with its inverse."""
         with self._context.writing() as tx:
             relation = tx.relations.get_id(id)
             self._writer(tx).unrelate(relation)
@@ -212,7 +212,7 @@ class KnowledgeGraph(Topic):
             return tx.relations.get_id(id)
 
     def end_relation(self, which: int | str | Triple) -> EndedRelation:
-        """Let a relation end: it stays readable as history, and may begin again later.
+        """End a relation: it stays readable as history, and may begin again later.
 
         A relation is named by its number, its id, or its two ends and type.
         """
@@ -266,9 +266,9 @@ class KnowledgeGraph(Topic):
     def update(
         self, which: str, changes: Mapping[str, Any], *, expected_update: datetime | None = None
     ) -> Entity:
-        """Change what is given of an entity, by name or id, and leave the rest.
+        """Update the given fields of an entity, by name or id.
 
-        With `expected_update`, only if nobody has changed the entity since that time.
+        With `expected_update`, only if the entity has not changed since that time.
         """
         unknown = changes.keys() - CHANGEABLE
         if unknown:
@@ -282,7 +282,7 @@ class KnowledgeGraph(Topic):
             return self._writer(tx).change_entity(entity, real)
 
     def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
-        """Entities that hold the query as a piece of their name, type or an observation, in stored order."""
+        """Entities with the query as a substring of name, type or an observation, in stored order."""
         checked_query(query, self._context.limits.query_length)
         with self._context.reading() as tx:
             found = tx.entities.seqs_holding(query) if query.strip() else []
@@ -298,7 +298,7 @@ class KnowledgeGraph(Topic):
         return NotFound(sentence + (f". Did you mean {', '.join(map(repr, close))}?" if close else ""))
 
     def names_beginning(self, beginning: str, *, limit: int) -> list[str]:
-        """Names of entities that begin so, whatever their case, in order."""
+        """Names of entities with this prefix, in any case, sorted."""
         checked_note(beginning, "the name", most=self._context.limits.name_length)
         with self._context.reading() as tx:
             return tx.entities.names_beginning(beginning, limit)
@@ -405,7 +405,7 @@ def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) 
 
 
 def _additions(entity: Entity, wanted: NewEntity) -> dict[str, Any]:
-    """What is given replaces what was known; what is not given stays."""
+    """The changes that an entity takes over from a new one; fields not given stay."""
     given = {"type": wanted.type, "description": wanted.description, "status": wanted.status}
     return {
         "metadata": {**entity.metadata, **wanted.metadata},
@@ -414,7 +414,7 @@ def _additions(entity: Entity, wanted: NewEntity) -> dict[str, Any]:
 
 
 def _match(found: Sequence[Entity], wanted: NewEntity) -> Entity | None:
-    """Which of the entities with the name is meant, if one is."""
+    """The entity that a new one updates, among those with its name."""
     exact = next((entity for entity in found if entity.type == wanted.type), None)
     placeholder = next((entity for entity in found if entity.type == UNKNOWN_TYPE), None)
     if wanted.same_type and wanted.type is not None:

@@ -46,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undone:
-    """A change that was taken back, and the change that did it: undoing that one is a redo."""
+    """An undone change, and the change that undid it: undoing that one is a redo."""
 
     act: str
     summary: str
@@ -57,7 +57,7 @@ class Undone:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Past:
-    """A memory, living, forgotten or gone, with its earlier states and what happened to it, in order."""
+    """A memory, living, forgotten or deleted, with its versions and events, in order."""
 
     memory: Memory | None
     versions: tuple[MemoryVersion, ...]
@@ -80,7 +80,7 @@ class Touched:
     seq: int
     """The number of the last event."""
     anything: bool
-    """Whether what is remembered may be other than before."""
+    """Whether a reader may see something else than before."""
     entities: tuple[str, ...]
     """The names of those that may be."""
 
@@ -148,21 +148,21 @@ class History(Topic):
             return tx.journal.last_seq()
 
     def bell(self) -> AbstractContextManager[ChangeSignal]:
-        """Hear of what is written, in any space and by whatever process: a hint to look for events."""
+        """A signal for writes in any space, by any process: a hint to look for events."""
         return self._context.store.database.change_signal()
 
     def undo(self, act: str) -> Undone:
-        """Make everything that a change touched what it was before it. All of it, or nothing."""
+        """Revert everything that a change touched, all or nothing."""
         with self._context.writing() as tx:
             return self._take_back(tx, act)
 
     def undo_last(self, *, by: str | None = None) -> Undone:
-        """Take back the newest change that is not an undo itself; with `by`, the newest of that client."""
+        """Undo the newest change that is not an undo itself; with `by`, the newest of that client."""
         with self._context.writing() as tx:
             return self._take_back(tx, self._last_undoable(tx, by))
 
     def restore(self, memory_id: str) -> Memory:
-        """Bring back a memory that was forgotten, deleted, pruned or merged away, with what hung on it."""
+        """Restore a memory that was forgotten, deleted, pruned or merged, with its links."""
         with self._context.writing() as tx:
             memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
             if memory is None:
@@ -177,7 +177,7 @@ class History(Topic):
             return tx.memories.versions(tx.memories.get(memory_id))
 
     def of(self, memory_id: str) -> Past:
-        """All that is known of what a memory was and what happened to it, also when it is gone."""
+        """The versions and events of a memory, also of a deleted one."""
         with self._context.reading() as tx:
             memory = tx.memories.fetch_ids([memory_id]).get(memory_id)
             events = tx.journal.about(memory_id)
@@ -187,7 +187,7 @@ class History(Topic):
         return Past(memory=memory, versions=tuple(versions), events=tuple(events))
 
     def restore_version(self, memory_id: str, number: int) -> Memory:
-        """Let a memory say again what it said in an earlier version; what it says now becomes a version."""
+        """Restore an earlier version of a memory; its present state becomes a version."""
         with self._context.writing() as tx:
             memory = tx.memories.get(memory_id)
             if memory.forgotten_at is not None:
@@ -222,7 +222,7 @@ class History(Topic):
         return done
 
     def age_journal(self) -> int:
-        """Let go of what can no longer be undone. How many events lost what they held for it."""
+        """Drop undo data older than `TRASH_DAYS`, and events older than `JOURNAL_DAYS`."""
         tuning = self._context.tuning
         with self._context.noting() as tx:
             aged = tx.journal.age(tx.at - tuning.trash)
@@ -237,7 +237,7 @@ class History(Topic):
         for event in taken.events:
             counts[event.name] = counts.get(event.name, 0) + 1
         first = taken.events[0]
-        # Somebody wants them back: they must not fade away again at the next pruning.
+        # Reinforced, so that the next pruning does not remove them again.
         tx.memories.reinforce(taken.memories)
         restored = tx.memories.fetch(taken.memories)
         return Undone(

@@ -1,27 +1,12 @@
-"""What there is: lists, counts, and which model made the vectors."""
+"""Lists, counts, and the state of vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from mcp_memory.embedding import NoModel, RemoteModel
 from mcp_memory.engine.context import Topic, storable
 from mcp_memory.engine.indexing import ByWordsOnly
-from mcp_memory.model import EmbeddingModel, Entity, Filter, Relation
-
-
-@dataclass(frozen=True, slots=True)
-class ListedEntity:
-    entity: Entity
-    observation_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ListedEntities:
-    """A part of them, in stored order, and how many there are in all."""
-
-    entities: tuple[ListedEntity, ...]
-    total: int
+from mcp_memory.model import EmbeddingModel, Filter, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +28,7 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorState:
-    """How far finding by meaning is possible, in the whole database."""
+    """State of semantic search, in the whole database."""
 
     mode: str
     """`hybrid`, or `keyword only` with the reason."""
@@ -55,7 +40,7 @@ class VectorState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Condition:
-    """How the memory is doing, from what is quickly known."""
+    """Health, from what is cheap to know."""
 
     database: str
     mode: str
@@ -70,24 +55,6 @@ class Inventory(Topic):
     def size(self) -> int:
         """Bytes that the database takes on disk."""
         return self._context.store.database.size()
-
-    def entities(
-        self,
-        *,
-        name: str | None = None,
-        type: str | None = None,
-        status: str | None = None,
-        limit: int,
-        offset: int = 0,
-        as_of: datetime | None = None,
-    ) -> ListedEntities:
-        for text in (name, type, status):
-            storable(text or "", "a filter")
-        with self._context.reading(as_of=as_of) as tx:
-            found = tx.entities.find(name=name, type=type, status=status, limit=limit, offset=offset)
-            counts = tx.entities.observation_counts([entity.seq for entity in found])
-            total = tx.entities.count_found(name=name, type=type, status=status)
-        return ListedEntities(tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in found), total)
 
     def relations(
         self, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0

@@ -1,4 +1,4 @@
-"""Divides an entity about which too much is known into several, each about one topic."""
+"""Splits an entity with too many observations into several, one for each topic."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTAINS, PART_OF = INVERSES["parte_de"], INVERSES["contiene"]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """How full an entity is, and which topics its observations fall into."""
+    """The size of an entity against its threshold, and the topics of its observations."""
 
     entity: Entity
     observation_count: int
@@ -37,7 +37,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A new entity, and the observations that are to be about it instead."""
+    """A new entity, and the observations that move to it."""
 
     name: str
     type: str
@@ -101,7 +101,7 @@ class Splitting(Topic):
         return Proposal(analysis, tuple(splits))
 
     def candidates(self) -> list[Analysis]:
-        """Every entity that needs splitting, the fullest for its type first."""
+        """Every entity that needs splitting, the highest score first."""
         with self._context.reading() as tx:
             full = [
                 node

@@ -1,8 +1,8 @@
 """Streams the journal to any number of clients, including other processes' writes.
 
-One thread reads what is new and hands it to the event loop. Each follower has only a place in the
-journal: it takes what is recent from a short window that all share, and what is older from the journal
-itself. So a slow client costs nothing and holds up nobody, and nothing is lost or told twice.
+One thread reads new events and hands them to the event loop. A follower is only a cursor into the
+journal: it takes recent events from a short window that all share, and older ones from the journal
+itself. So a slow client costs nothing and delays nobody, and no event is lost or sent twice.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
 @router.get("")
 def list_entities(which: Annotated[WhichEntities, Query()], request: Request, engine: Acting) -> EntityPage:
     """List entities in the order they were stored."""
-    found = engine.inventory.entities(
+    found = engine.entities.find(
         name=which.name,
         type=which.entity_type,
         status=which.status,

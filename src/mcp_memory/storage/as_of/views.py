@@ -45,6 +45,7 @@ class PastMemories(Memories):
     def __init__(self, scope: Scope, past: PastRows) -> None:
         super().__init__(scope)
         self._past = past
+        self._found: dict[tuple[Filter, timedelta], list[Memory]] = {}
 
     def get(self, id: str) -> Memory:
         found = self.fetch_ids([id])
@@ -136,6 +137,12 @@ class PastMemories(Memories):
         )
 
     def _matching(self, filter: Filter, half_life: timedelta) -> list[Memory]:
+        """All memories that the filter let through; a page and its total ask for the same ones."""
+        if (filter, half_life) not in self._found:
+            self._found[filter, half_life] = self._search(filter, half_life)
+        return self._found[filter, half_life]
+
+    def _search(self, filter: Filter, half_life: timedelta) -> list[Memory]:
         slots = {
             **_columns("memory"),
             "where": "o.space_id = :space_id AND o.created_at <= :as_of",
