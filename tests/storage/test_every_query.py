@@ -98,6 +98,8 @@ ENGINE_SLOTS = {
         "index": "vector_near_1",
         "operators": "vector_cosine_ops",
         "change": "SET (fastupdate = on)",
+        "table": "memory",
+        "column": "content",
     },
 }
 PER_QUERY = {"sampled_words": {"part": "2"}}

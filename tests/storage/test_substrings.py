@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
+from mcp_memory.storage.postgres import substrings as postgres_substrings
+from mcp_memory.storage.postgres.database import PostgresDatabase
 from mcp_memory.storage.sqlite import substrings
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock, ids
@@ -102,6 +104,24 @@ def test_the_answers_are_those_of_a_scan(
             revise(store, space, cut)
         elif stage == 1:
             index(store)
+
+
+def test_postgresql_searches_through_trigrams_where_it_has_them(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_substrings, "INDEX_FROM", 2)
+    with closing(Store(PostgresDatabase(postgres_url)).open()) as store:
+        put(store, "default", [("anchor", "thing", ["green door"]), ("buoy", "thing", ["red 100% door"])])
+        with store.database.write() as connection:
+            connection.run("SELECT 1")
+            connection.change("ANALYZE memory")
+            connection.change("ANALYZE entity")
+        built = [step.split()[-1] for step in store.database.words.maintain(store.database)]
+        assert built == list(postgres_substrings.INDEXES)
+        assert list(store.database.words.maintain(store.database)) == []
+        for needle in ("RED", "100%", "anch", "thing", "nowhere"):
+            with store.read("default", Clock()()) as tx:
+                assert tx.entities.seqs_holding(needle) == scanned(store, "default", needle)
 
 
 def test_rows_that_changed_are_indexed_again(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""A whole space as lines of JSON: nothing is lost on the way to another database."""
+"""Archives: a whole space as lines of JSON, and their import."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ Record = Mapping[str, Any]
 
 
 def lines(tx: Transaction, space: str) -> Iterator[str]:
-    """First what it is, then everything, each thing before what refers to it."""
+    """A header, then every record, each after those it refers to."""
     yield _line(
         {"record": "space", "program": PROGRAM, "format": FORMAT, "space": space, "at": tx.at.isoformat()}
     )
@@ -51,7 +51,7 @@ def _line(value: Record) -> str:
 
 @dataclass
 class Arrival:
-    """Takes records in, batch by batch. What is here already, in whatever words, is not taken twice."""
+    """Imports records batch by batch. What exists already is not imported twice."""
 
     space: str
     limits: Limits = field(default_factory=Limits)
@@ -96,7 +96,7 @@ class Arrival:
                 raise Invalid(f"{where} cannot be taken in ({type(error).__name__}: {error})") from error
 
     def finish(self, tx: Transaction) -> None:
-        """What was superseded by a memory that has another id here is told that id."""
+        """Rewrite references to superseding memories that have another id here."""
         others = self._other_ids
         for seq, by in self._superseded.items():
             if by in others:
@@ -127,11 +127,11 @@ class Arrival:
 
     @property
     def _other_ids(self) -> dict[str, str]:
-        """The ids that things have here, where those are not their own."""
+        """New ids, by original id, where they differ."""
         return self._renamed | self._same
 
     def _known(self, tx: Transaction, table: str, records: Sequence[Record]) -> dict[str, int]:
-        """The numbers of those that are here already. Notes which ids the others cannot have here."""
+        """Numbers of the records that exist here. Assigns new ids where another space has the id."""
         others = {str(one["id"]): other_id(one["id"], self._origin, self.space) for one in records}
         here = tx.archive.seqs(table, [*others, *others.values()])
         copied = {id for id, other in others.items() if id not in here and other in here}
@@ -276,8 +276,8 @@ class Arrival:
         tx.archive.add_events({**record, "client": f"{by} (import)".strip()} for record in new)
 
     def _is_new(self, kind: str, key: tuple[Any, ...], there: Counter[tuple[Any, ...]]) -> bool:
-        """Whether the file says this more often than the database does: some things may stand twice."""
-        # The hash, because a journal of a million events is kept here while it comes in.
+        """Whether the file has this more often than the database: some records may occur twice."""
+        # Hashed, because a journal of a million events is counted here.
         seen = hash((kind, *key))
         self._seen[seen] += 1
         if there[key] >= self._seen[seen]:
@@ -288,14 +288,14 @@ class Arrival:
 
 
 def _own_hash(record: Record, living: Mapping[str, Living]) -> str:
-    """What the memory is known by here, where an observation may be spaced otherwise than what it equals."""
+    """The content hash here; an observation that differs from a memory only in spacing gets the second."""
     first, *further = content_hashes(record)
     is_other = first in living and living[first].content != record["content"]
     return further[0] if further and is_other else first
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """The same, with the ids that things have here."""
+    """The value with new ids in place of original ones."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, dict):

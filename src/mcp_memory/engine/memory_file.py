@@ -1,4 +1,4 @@
-"""The file that Anthropic's memory server keeps its graph in, shared with it in turns."""
+"""The JSONL file of Anthropic's memory server, shared with it through its lock file."""
 
 import json
 import os
@@ -17,17 +17,17 @@ from mcp_memory.errors import Unavailable
 from mcp_memory.text.graph_lines import GraphLines
 
 PATIENCE = 60.0
-"""Seconds to wait for a turn."""
+"""Seconds to wait for the lock."""
 LOCK_STALE = 30.0
 """Lease in seconds: an older lock belongs to a process that died."""
 LOCK_RETRY = (0.010, 0.020)
-"""Seconds between two looks at the lock, at least and at most."""
+"""Shortest and longest pause between two attempts, in seconds."""
 
 _Stamp = tuple[int, int, int]
 
 
 class MemoryFile:
-    """Its bytes, and whose turn it is to change them.
+    """The contents of the file, and the lock that guards changes.
 
     `<file>.lock` is created by the writer, as Anthropic's server does it, so that both
     wait for each other.
@@ -36,7 +36,7 @@ class MemoryFile:
     def __init__(self, path: Path, clock: Callable[[], datetime], patience: float = PATIENCE) -> None:
         self.path = path
         self.lines = GraphLines()
-        """What the file said when this process last read or wrote it."""
+        """The contents when this process last read or wrote the file."""
         self._clock = clock
         self._patience = patience
         self._seen: _Stamp | None = None
@@ -49,8 +49,8 @@ class MemoryFile:
         return not self._looked or (stamp is not None and stamp != self._seen)
 
     def read(self) -> str | None:
-        """What the file says now; None when there is no file."""
-        # The stamp first: a change between the two reads is then noticed at the next look.
+        """The present contents; None when there is no file."""
+        # The stamp first: a change between the two reads is then noticed next time.
         stamp = self._stamp()
         try:
             text = self.path.read_text("utf-8", "surrogateescape")
@@ -63,8 +63,8 @@ class MemoryFile:
 
     @contextmanager
     def replacement(self) -> Iterator[Callable[[str], None]]:
-        """Yields what writes the new text; it takes the old one's place when the block ends well."""
-        # A link stays a link: what it points to is replaced.
+        """Yields a writer; its text replaces the file when the block succeeds."""
+        # A symbolic link stays: its target is replaced.
         target = self.path.resolve()
         draft = target.with_name(f"{target.name}.{secrets.token_hex(16)}.tmp")
         try:
@@ -77,7 +77,7 @@ class MemoryFile:
 
     @contextmanager
     def turn(self, *, needed: bool = True) -> Iterator[None]:
-        """Nobody else changes the file meanwhile. `needed`: without a lock, the block must not run."""
+        """Hold the lock. If `needed`, failing to lock is an error."""
         lock = self.path.resolve()
         lock = lock.with_name(lock.name + ".lock")
         with self._turn:
@@ -144,7 +144,7 @@ class MemoryFile:
         return age > LOCK_STALE or _is_dead(_holder(lock))
 
     def _break(self, lock: Path) -> None:
-        """Only one process may break a lock at a time, or the second would break the first one's new lock."""
+        """Remove an abandoned lock. One process at a time: a second would remove the first one's new lock."""
         guard = lock.with_name(lock.name + ".break")
         if not _make(guard, ""):
             return
@@ -156,7 +156,7 @@ class MemoryFile:
 
 
 def _make(path: Path, text: str) -> bool:
-    """Whether the file was not there before."""
+    """Create the file. Returns whether it is new."""
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
@@ -174,7 +174,7 @@ def _holder(lock: Path) -> dict[str, object]:
 
 
 def _is_dead(holder: dict[str, object]) -> bool:
-    """Whether it ran on this machine and does not any more."""
+    """Whether the holder was a process of this machine that has ended."""
     pid = holder.get("pid")
     if holder.get("hostname") != socket.gethostname() or not isinstance(pid, int) or os.name == "nt":
         return False

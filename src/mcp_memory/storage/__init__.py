@@ -1,4 +1,4 @@
-"""Where memories live: one store, written once, on either of two databases."""
+"""Persistence: one store, written once, on either of two databases."""
 
 from mcp_memory.storage.database import Database
 from mcp_memory.storage.store import Store, Transaction

@@ -1,4 +1,4 @@
-"""Acts on who may come in, and on what repeated requests were answered."""
+"""Tokens, logins and idempotency keys."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,15 +10,15 @@ from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
 
 UNDER_WAY = 0
-"""The status of a request that nothing has come of yet."""
+"""Status of a request that is in progress."""
 
 CARRIED_OUT = 1
-"""The status of a request that was done, but whose answer is not kept."""
+"""Status of a completed request whose answer is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right of one worker to do the request with an idempotency key."""
+    """A worker's claim on an idempotency key."""
 
     key: str
     request: str
@@ -27,7 +27,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of a request with an idempotency key."""
+    """The stored outcome of a request with an idempotency key, for replay."""
 
     request: str
     """A digest of the request; another one under the same key is a mistake."""
@@ -65,7 +65,7 @@ class Access:
         return Answered(row["request"], row["status"], row["body"], row["at"]) if row else None
 
     def put_claim(self, claim: Claim) -> None:
-        """In place of one that was given up."""
+        """Replaces an abandoned claim."""
         self.put_answered(claim.key, Answered(claim.request, UNDER_WAY, {"claim": claim.id}))
 
     def carry_out(self, claim: Claim, act: str) -> None:

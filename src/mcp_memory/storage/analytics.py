@@ -1,4 +1,4 @@
-"""Counts over a space, made where the rows are."""
+"""Aggregates over a space."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Acts on the connections between memories."""
+"""Reads and writes associations between memories."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mcp_memory.storage.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An association as the arithmetic of recall needs it."""
+    """Lightweight projection for spreading activation."""
 
     source_seq: int
     target_seq: int
@@ -23,7 +23,7 @@ class Associations:
         self._scope = scope
 
     def put(self, id: str, source: Memory, target: Memory, type: str, weight: float) -> bool:
-        """Connect two memories; an existing connection takes the new weight. Whether anything changed."""
+        """Associate two memories, or update the weight. Returns whether anything changed."""
         found = self._scope.first(
             "association_between", source_seq=source.seq, target_seq=target.seq, type=type
         )
@@ -54,7 +54,7 @@ class Associations:
         ]  # fmt: skip
 
     def edges(self, seqs: Iterable[int]) -> list[Edge]:
-        """Every connection that touches one of the memories, once."""
+        """Every association that touches one of the memories, once."""
         found = {row["seq"]: row for row in self._scope.fetch("associations_touching", seqs)}
         return [
             Edge(row["source_seq"], row["target_seq"], row["type"], row["weight"]) for row in found.values()
@@ -64,7 +64,7 @@ class Associations:
         self._scope.rows.delete("association", seq)
 
     def move(self, absorbed: Memory, into: Memory) -> None:
-        """What was connected to the absorbed memory is connected to the one that absorbed it."""
+        """Move the associations of an absorbed memory to the one that absorbed it."""
         for row in self._scope.fetch("associations_touching", [absorbed.seq]):
             source = into.seq if row["source_seq"] == absorbed.seq else row["source_seq"]
             target = into.seq if row["target_seq"] == absorbed.seq else row["target_seq"]

@@ -1,4 +1,4 @@
-"""Acts of keeping order: which memories to compare, and how one takes in another."""
+"""Selects memories to compare or archive, and merges one into another."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ class Consolidation:
         self._associations = associations
 
     def to_compare(self, since: datetime, after: int, limit: int, *, observations: bool) -> list[int]:
-        """Current memories that are new or changed since then, a page at a time."""
+        """A page of current memories that are new or changed since then."""
         found = self._scope.run(
             "memories_to_compare", since=since, after=after, limit=limit, observations=int(observations)
         )
@@ -34,11 +34,11 @@ class Consolidation:
         return self._scope.count("newest_memory")
 
     def count_added(self, after: int) -> int:
-        """How many memories came after the one with this number."""
+        """The number of memories added after this one."""
         return self._scope.count("count_added", after=after)
 
     def parted(self) -> set[Pair]:
-        """Memories that were merged once, and that somebody took apart again."""
+        """Pairs whose merge was undone: they must not be merged again."""
         return {
             frozenset({row["subject"], absorbed})
             for row in self._scope.run("merges_taken_back")
@@ -76,7 +76,7 @@ class Consolidation:
         )
 
     def take_in(self, memory: Memory, absorbed: Memory) -> None:
-        """Make one memory a part of another's history; what hung on it hangs on the other from now on."""
+        """Merge a memory into another: its state becomes a version, its links and associations move."""
         self._move_versions(absorbed, memory)
         self._memories.keep_version(memory, absorbed, "absorbed")
         self._move_links(absorbed, memory)
@@ -95,7 +95,7 @@ class Consolidation:
                 linked.add(link["entity_seq"])
 
     def _move_versions(self, absorbed: Memory, into: Memory) -> None:
-        """The history of the absorbed memory goes on as part of the other's."""
+        """Append the versions of the absorbed memory to the other's."""
         last = self._scope.count("last_version_of_memory", memory_seq=into.seq)
         found = self._scope.run("version_seqs_of_memory", memory_seq=absorbed.seq)
         for number, row in enumerate(found, last + 1):

@@ -1,4 +1,4 @@
-"""Acts that look over the whole graph for what wants attention."""
+"""Finds what needs attention in the graph, and moves observations."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mcp_memory.storage.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """An observation that looks like another one of its entity."""
+    """An observation that resembles another one of its entity."""
 
     entity: str
     id: str
@@ -19,7 +19,7 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An entity that nobody has looked at for long."""
+    """An entity that was not opened for a long time."""
 
     seq: int
     name: str
@@ -33,7 +33,7 @@ class Curation:
         self._scope = scope
 
     def above(self, least: int) -> dict[int, int]:
-        """By entity, how many observations it has or had, where that is more than `least`."""
+        """The number of current and superseded observations, by entity, where above `least`."""
         return {row["entity_seq"]: row["count"] for row in self._scope.run("entities_above", least=least)}
 
     def flagged(self, limit: int) -> list[Flagged]:
@@ -55,11 +55,11 @@ class Curation:
         ]
 
     def flag(self, seqs: Iterable[int]) -> None:
-        """Not journaled: the flag is made from vectors, and can be made again."""
+        """Not journaled: flags are derived from vectors."""
         self._scope.change_each("flag_memories", seqs, at=self._scope.at)
 
     def move(self, entity: Entity, to: Entity, memory_seqs: Iterable[int]) -> int:
-        """Let observations be about another entity; order, times and all else stay. How many were moved."""
+        """Link observations to another entity, keeping order and times. Returns how many were moved."""
         wanted = set(memory_seqs)
         links = [
             link

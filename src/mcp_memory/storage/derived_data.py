@@ -1,7 +1,7 @@
-"""Keeps words, tags and wanted vectors in step with the rows of a transaction.
+"""Keeps words, tags and pending vectors consistent with the rows of a transaction.
 
-No act has to remember to do it: every change of a row is seen here, and what it puts
-out of date is made again once, before the transaction ends.
+It observes every change of a row, so that no caller can forget it, and updates what became stale once,
+before the commit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ class DerivedData:
         self._put_words("memory", self._memories)
         self._drop("memory", self._memories)
         self._want_vectors("memory", self._rewritten & living.keys())
-        # The links of new ones have been seen.
+        # Links of new memories were observed already.
         for row in self._scope.fetch("entities_of_memories", earlier):
             self._snapshots.add(row["entity_seq"])
 
@@ -95,9 +95,9 @@ class DerivedData:
         wanted = sorted(seqs)
         if not wanted:
             return
-        # A vector of the old text must not be found while the new one is not there yet. An entity's
-        # snapshot changes by degrees, so its old vector serves until then. It does not where a model is
-        # being built: what that one has must be up to date, for nobody looks at it again.
+        # A vector of the old text must not be found until the new one is made. An entity's snapshot changes
+        # gradually, so its old vector serves until then, but not for a model that is being built: its
+        # vectors are not checked again.
         self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
         self._scope.change_each("add_pending", waiting, slots={"table": owner}, owner=owner)
@@ -117,7 +117,7 @@ class DerivedData:
                 self._scope.database.vectors.remove(self._scope.connection, model["id"], owner, seqs)
 
     def _earlier(self, owner: Owner, seqs: Iterable[int]) -> list[int]:
-        """Those from before this transaction: of others, nothing can be out of date."""
+        """Rows that existed before this transaction: only their derived data can be stale."""
         new = self._scope.rows.new[owner]
         return [seq for seq in seqs if seq not in new]
 
@@ -131,7 +131,7 @@ def _is_living(row: Row | None) -> bool:
 
 
 def words_of(owner: Owner, row: Row) -> WordRow | None:
-    """What a row is found by; None for a forgotten memory, which is not found."""
+    """The searchable words of a row; None for a forgotten memory."""
     if owner == "memory":
         return _memory_words(row) if _is_living(row) else None
     return _entity_words(row) if owner == "entity" else _reflection_words(row)

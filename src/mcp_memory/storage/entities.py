@@ -1,4 +1,4 @@
-"""Acts on entities and on which memories are about them."""
+"""Reads and writes entities and their links to memories."""
 
 import difflib
 import re
@@ -50,7 +50,7 @@ class Entities:
         return self.find_named(which) or self._find_id(which)
 
     def find_each(self, which: Iterable[str]) -> list[Entity]:
-        """The ones that are there, each once, in the order given; as `find_one` finds them."""
+        """Existing ones, each once, in the order given; found as by `find_one`."""
         wanted = list(dict.fromkeys(which))
         named = self.named(wanted)
         found = [named[one][0] if one in named else self._find_id(one) for one in wanted]
@@ -113,13 +113,13 @@ class Entities:
         return self._scope.count("count_found_entities", slots={"where": where}, **params)
 
     def holding(self, needle: str) -> list[Entity]:
-        """Those with the text, whatever its case, in their name, type or a living observation."""
+        """Entities with the text in their name, type or a living observation, ignoring case."""
         if not needle:
             return self.page(0, self.count())
         return [entity_of(row) for row in self._holding(needle, ENTITY_COLUMNS)]
 
     def seqs_holding(self, needle: str) -> list[int]:
-        """The numbers of those that `holding` finds, which may be all there are, in order."""
+        """The numbers of the entities that `holding` finds, in order."""
         return [row["seq"] for row in self._holding(needle, "o.seq")]
 
     def names_beginning(self, beginning: str, limit: int) -> list[str]:
@@ -142,7 +142,7 @@ class Entities:
         return {row["entity_seq"]: row["count"] for row in self._scope.fetch("observation_counts", seqs)}
 
     def metadata_shares(self, seqs: Iterable[int]) -> dict[int, float]:
-        """Which part of each one's current observations is of the kind `metadata`."""
+        """The share of `metadata` among the current observations of each."""
         return {row["entity_seq"]: float(row["share"]) for row in self._scope.fetch("metadata_shares", seqs)}
 
     def add(
@@ -166,7 +166,7 @@ class Entities:
         return entity
 
     def add_all(self, drafts: Iterable[Mapping[str, Any]]) -> list[Entity]:
-        """Several at once, each of which says all that `add` can be told."""
+        """Bulk insert; each draft has all fields of `add`."""
         at = self._scope.at
         rows = [{**draft, "created_at": at, "updated_at": at} for draft in drafts]
         seqs = self._scope.rows.insert_all("entity", rows)
@@ -178,7 +178,7 @@ class Entities:
         )
 
     def remove(self, entity: Entity) -> None:
-        """Take the entity away with its relations, reflections and links; its memories stay."""
+        """Delete the entity with its relations, reflections and links; its memories stay."""
         rows = self._scope.rows
         for relation in self._scope.run("relation_seqs_touching", entity_seq=entity.seq):
             for reflection in self._scope.run(
@@ -209,7 +209,7 @@ class Entities:
         self.link_all([(entity, memory)], relevance)
 
     def link_all(self, pairs: Iterable[tuple[Entity, Memory]], relevance: float = 1.0) -> None:
-        """Let memories be about entities, after all that these have already."""
+        """Link memories to entities, after their present observations."""
         self._scope.rows.insert_all(
             "entity_memory",
             [
@@ -222,7 +222,7 @@ class Entities:
         )  # fmt: skip
 
     def unlink(self, entity: Entity, memory: Memory) -> int:
-        """How many links there were."""
+        """Returns how many links were removed."""
         links = [
             link for link in self._scope.run("links_of_memory", memory_seq=memory.seq)
             if link["entity_seq"] == entity.seq
@@ -232,7 +232,7 @@ class Entities:
         return len(links)
 
     def linked_to(self, memory: Memory) -> list[int]:
-        """The numbers of the entities that the memory is about."""
+        """The numbers of the linked entities."""
         found = self._scope.run("links_of_memory", memory_seq=memory.seq)
         return list(dict.fromkeys(row["entity_seq"] for row in found))
 

@@ -1,4 +1,4 @@
-"""Turns a filter into the one condition that searches over memories share."""
+"""Translates a filter into the SQL condition that all memory searches share."""
 
 import math
 from collections.abc import Iterator, Mapping

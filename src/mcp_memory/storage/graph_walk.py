@@ -1,4 +1,4 @@
-"""Acts that walk the graph a step at a time, all entities of a step at once."""
+"""Breadth-first reads of the graph, one query per step."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ class GraphWalk:
         self._scope = scope
 
     def step(self, seqs: Sequence[int], min_strength: float, limit: int) -> list[tuple[int, int]]:
-        """The two ends of relations that touch one of these entities, the strongest first."""
+        """Both ends of the relations that touch one of these entities, strongest first."""
         names, bound = in_list(seqs)
         found = self._scope.run(
             "relations_around", slots={"keys": names}, **bound, min_strength=min_strength, limit=limit
@@ -38,7 +38,7 @@ class GraphWalk:
         return {row["seq"]: row["degree"] for row in found}
 
     def newest_memories(self, seqs: Sequence[int], per_entity: int) -> dict[int, list[Memory]]:
-        """By entity, the memories about it that came last, the newest first."""
+        """The newest memories about each entity, newest first."""
         found: dict[int, list[Memory]] = {}
         for row in self._scope.fetch(
             "newest_memories_of", seqs, slots={"columns": MEMORY_COLUMNS}, per_entity=per_entity

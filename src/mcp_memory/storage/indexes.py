@@ -1,4 +1,4 @@
-"""Acts on what is derived from rows: finding by words and vectors, and which vectors are still wanted."""
+"""Keyword and vector search, and the queue of pending vectors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mcp_memory.storage.vector_codes import decode
 
 @dataclass(frozen=True, slots=True)
 class PendingAnywhere:
-    """Something in any space that waits for a vector."""
+    """A pending vector of any space."""
 
     pending: Pending
     space: str
@@ -22,7 +22,7 @@ class Indexes:
         self._scope = scope
 
     def models(self) -> dict[str, EmbeddingModel]:
-        """By state: the one whose vectors serve, and the one being built, if any."""
+        """By state: the model that serves, and the one being built, if any."""
         return {row["state"]: EmbeddingModel(**row) for row in self._scope.run("embedding_models")}
 
     def add_model(self, name: str, dimensions: int, fingerprint: str, state: str) -> None:
@@ -37,21 +37,21 @@ class Indexes:
         self._scope.change("remove_embedding_model", seq=model.id)
 
     def activate(self, model: EmbeddingModel) -> None:
-        """Let a model that was built serve. Nothing waits any more for a vector that it has."""
+        """Let a built model serve, and drop pending vectors that it has."""
         self._scope.change("activate_embedding_model", seq=model.id)
         self._scope.change("settle_all_pending", model_id=model.id)
 
     def matching(
         self, owner: Owner, terms: Sequence[str], allowed: Allowed, limit: int
     ) -> list[tuple[int, float]]:
-        """Those that hold any of the terms, with a BM25 score, best first."""
+        """Rows with any of the terms and their BM25 scores, best first."""
         scope = self._scope
         return scope.database.words.matching(scope.connection, owner, terms, scope.space_id, allowed, limit)
 
     def nearest(
         self, owner: Owner, model: EmbeddingModel, vector: bytes, allowed: Allowed, limit: int
     ) -> list[tuple[int, float]]:
-        """Those whose vectors are closest, with their cosine, best first."""
+        """The nearest rows and their cosines, best first."""
         scope = self._scope
         return scope.database.vectors.nearest(
             scope.connection, model.id, owner, vector, scope.space_id, allowed, limit
@@ -75,7 +75,7 @@ class Indexes:
         ]
 
     def unembedded(self, model: EmbeddingModel, limit: int) -> list[PendingAnywhere]:
-        """What a model that is being built still lacks, in any space."""
+        """Missing vectors of a model that is being built, in any space."""
         return [
             PendingAnywhere(Pending(row["owner"], row["seq"], 0), row["space"])
             for row in self._scope.run("unembedded", model_id=model.id, limit=limit)
@@ -95,12 +95,12 @@ class Indexes:
         return {row["owner"]: row["count"] for row in self._scope.run("count_vectors", model_id=model.id)}
 
     def pend_all(self, model: EmbeddingModel) -> None:
-        """Whatever has no vector of this model waits for one."""
+        """Queue everything that has no vector of this model."""
         for query in ("pend_all_memories", "pend_all_entities", "pend_all_reflections"):
             self._scope.change(query, model_id=model.id)
 
     def settle(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> set[Pending]:
-        """Keep the vectors whose text is still the one that was embedded. Which were kept."""
+        """Store vectors whose text has not changed since. Returns which were stored."""
         kept: set[Pending] = set()
         for owner in {pending.owner for pending, _ in embedded}:
             seqs = [pending.seq for pending, _ in embedded if pending.owner == owner]
@@ -112,7 +112,7 @@ class Indexes:
         return kept
 
     def put_vectors(self, model: EmbeddingModel, embedded: Sequence[tuple[Pending, bytes]]) -> int:
-        """Keep vectors, whatever waits for one. How many there were."""
+        """Store vectors unconditionally. Returns how many."""
         rows: dict[Owner, list[tuple[int, int, bytes]]] = {}
         for pending, vector in embedded:
             rows.setdefault(pending.owner, []).append((pending.seq, self._scope.space_id, vector))
@@ -121,12 +121,12 @@ class Indexes:
         return len(embedded)
 
     def supply(self, model: EmbeddingModel, owner: Owner, seq: int, vector: bytes) -> None:
-        """Hand over the vector of a text that this transaction writes, so that it need not wait for one."""
+        """Provide the vector of a text that this transaction writes, so that it is not queued."""
         if self.models().get("active") == model:
             self._scope.vectors_at_hand[owner, seq] = (model.id, vector)
 
     def drop_pending(self, settled: Iterable[Pending]) -> None:
-        """Nothing waits any more for vectors of these."""
+        """Remove entries from the queue."""
         by_owner: dict[Owner, list[int]] = {}
         for pending in settled:
             by_owner.setdefault(pending.owner, []).append(pending.seq)

@@ -1,4 +1,4 @@
-"""Acts on memories: kept, found, revised, linked, forgotten."""
+"""Reads and writes memories and their versions."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Memories:
         return memory_of(row)
 
     def fetch(self, seqs: Iterable[int]) -> dict[int, Memory]:
-        """Those that are there, in the order asked for."""
+        """Existing ones, in the order asked for."""
         wanted = list(dict.fromkeys(seqs))
         found = {row["seq"]: row for row in self._scope.fetch("memories_by_seq", wanted, slots=_SLOTS)}
         return {seq: memory_of(found[seq]) for seq in wanted if seq in found}
@@ -81,7 +81,7 @@ class Memories:
         return {id: memory_of(found[id]) for id in wanted if id in found}
 
     def equal_to(self, content: str) -> Memory | None:
-        """The living memory with the same content, but for white space, if there is one."""
+        """The living memory with the same content, ignoring white space."""
         row = self._scope.first("living_memory_by_hash", slots=_SLOTS, content_hash=fingerprint(content))
         return memory_of(row) if row else None
 
@@ -109,7 +109,7 @@ class Memories:
         return found is not None
 
     def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
-        """Living memories by their content, to the letter."""
+        """Living memories by exact content."""
         wanted = dict.fromkeys(contents)
         hashes = [hash(text) for text in wanted for hash in (exact_fingerprint, spelling_fingerprint)]
         found = self._scope.fetch("living_memories_by_hash", hashes, slots=_SLOTS)
@@ -134,13 +134,13 @@ class Memories:
         return self._scope.count("count_memories", slots={"where": allowed.condition}, **params)
 
     def allowed(self, filter: Filter, *, half_life: timedelta) -> Allowed:
-        """The filter as a condition, at this moment, for searches by words and vectors."""
+        """The filter as an SQL condition, for searches by words and vectors."""
         return filters.where(filter, self._scope.space_id, self._scope.at, half_life)
 
     def standing(
         self, seqs: Iterable[int], filter: Filter, *, half_life: timedelta
     ) -> dict[int, RankingFacts]:
-        """How those of them stand that the filter lets through."""
+        """Ranking facts of those that pass the filter."""
         allowed = self.allowed(filter, half_life=half_life)
         rows = self._scope.fetch(
             "standing_of_memories",
@@ -162,7 +162,7 @@ class Memories:
     def about(
         self, entity_seqs: Iterable[int], filter: Filter, *, half_life: timedelta
     ) -> list[tuple[int, int, float]]:
-        """(entity, memory, relevance) of each memory about one of them that the filter lets through."""
+        """(entity, memory, relevance) of the memories about these entities that pass the filter."""
         allowed = self.allowed(filter, half_life=half_life)
         rows = self._scope.fetch(
             "memories_about", entity_seqs, slots={"where": allowed.condition}, **allowed.params
@@ -235,7 +235,7 @@ class Memories:
     def add_observations(
         self, texts: Mapping[str, str], *, kind: str, flagged: Collection[str] = ()
     ) -> list[Memory]:
-        """New observations by their ids, in order; the texts among `flagged` look like earlier ones."""
+        """Add observations by id, in order; the `flagged` texts resemble earlier ones."""
         at = self._scope.at
         return self._add_all(
             {
@@ -269,7 +269,7 @@ class Memories:
         return [memory_of({**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def _free_hashes(self, rows: Sequence[Row]) -> list[str]:
-        """The hash of each content; of an observation that a memory says with other spacing, another one."""
+        """Content hashes; an observation that equals a memory except for spacing gets another one."""
         observed = [fingerprint(row["content"]) for row in rows if row["origin"] == "observation"]
         taken = {row["content_hash"] for row in self._scope.fetch("living_memory_keys", observed)}
         hashes = []
@@ -281,20 +281,20 @@ class Memories:
         return hashes
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
-        """Change what a memory says, keeping what it said as a version."""
+        """Change a memory, keeping its earlier state as a version."""
         number = self.keep_version(memory, memory, reason)
         if "content" in changes:
             changes["content_hash"] = _hash(memory.origin, changes["content"])
         return self.change(memory, **changes, version=number + 1, updated_at=self._scope.at)
 
     def change(self, memory: Memory, **changes: Any) -> Memory:
-        """Change something that needs no version: a pin, a flag, being forgotten."""
+        """Change without a version: a pin, a flag, forgetting."""
         if "tags" in changes:
             changes["tags"] = list(changes["tags"])
         return memory_of(self._scope.rows.changed("memory", memory.seq, changes))
 
     def keep_version(self, memory: Memory, of: Memory, reason: str) -> int:
-        """Keep the state of `of` in the history of `memory`. Its number there."""
+        """Store the state of `of` in the history of `memory`. Returns its version number."""
         number = self._scope.count("last_version_of_memory", memory_seq=memory.seq) + 1
         state = plain({name: getattr(of, name) for name in Memory.__slots__}) or {}
         self._scope.rows.insert(
@@ -318,7 +318,7 @@ class Memories:
         ]  # fmt: skip
 
     def remove(self, memory: Memory) -> None:
-        """Take the memory away with all that hangs on it. The journal can put it back."""
+        """Delete the memory with its links, associations and versions. Undoable."""
         rows = self._scope.rows
         for link in self._scope.run("links_of_memory", memory_seq=memory.seq):
             rows.delete("entity_memory", link["seq"])
@@ -333,10 +333,10 @@ class Memories:
         self._scope.change_each("confirm_captured", seqs)
 
     def reinforce(self, seqs: Iterable[int]) -> None:
-        """They have been read: count, time and confidence say so."""
+        """Count a read: it raises count, time and confidence."""
         self._scope.change_each("reinforce_memories", seqs, at=self._scope.at)
 
 
 def _hash(origin: Origin, content: str) -> str:
-    # An observation keeps its white space: graph tools match it to the letter.
+    # Graph tools match observations exactly, white space included.
     return (exact_fingerprint if origin == "observation" else fingerprint)(content)

@@ -20,7 +20,7 @@ _LIKE = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What is to go for good. `ids` and `texts` are what the journal must not hold any more."""
+    """What to erase. `ids` and `texts` must disappear from the journal too."""
 
     entity: Entity | None
     memories: tuple[Memory, ...]
@@ -66,7 +66,7 @@ class Purging:
         return self._redact(doomed)
 
     def sweep(self, before: datetime) -> None:
-        """Let go of how entities were used that are gone and cannot come back."""
+        """Delete usage counts of entities that were deleted beyond undo."""
         self._scope.change("remove_stray_access", before=before)
         self._scope.change("remove_stray_access_days")
         self._scope.change("remove_stray_co_occurrences", before=before)
@@ -102,7 +102,7 @@ class Purging:
         return Doomed(entity, found.memories, found.ids, found.texts)
 
     def _remembered(self, which: str) -> Doomed:
-        """What only the journal still knows."""
+        """Something that was deleted, as far as the journal still holds it."""
         for row in self._scope.run("entity_deletions"):
             if which in (row["payload"].get("name"), row["payload"].get("id")):
                 return _traces(self._images(row["act"]), which)
@@ -150,7 +150,7 @@ def _redacted(event: Row, doomed: Doomed) -> Row:
 
 
 def _traces(images: list[Image], which: str) -> Doomed:
-    """What the images of a deletion tell about one entity."""
+    """The ids and texts of one entity in the images of its deletion."""
     rows = [(image["table"], image["key"], image["before"]) for image in images if image["before"]]
     entity = next(
         (row for table, _, row in rows if table == "entity" and which in (row["name"], row["id"])), None
@@ -185,7 +185,7 @@ def _shows(image: Image, ids: frozenset[str]) -> bool:
 
 
 def _blank(image: Image) -> Image:
-    # No row ever has this digest, so the act can no longer be taken back.
+    # No row ever has this digest, so the act can no longer be undone.
     return {"table": image["table"], "key": image["key"], "before": None, "after": "purged"}
 
 

@@ -1,4 +1,4 @@
-"""Acts on prose about entities, relations, sessions or everything."""
+"""Reads and writes reflections."""
 
 from collections.abc import Iterable
 
@@ -39,7 +39,7 @@ class Reflections:
         return [reflection_of(row) for row in found]
 
     def allowed(self, **wanted: str | None) -> Allowed:
-        """Those of an author, a mood or a target type; what is None does not restrict."""
+        """Filter by author, mood or target type; None does not restrict."""
         given = {column: value for column, value in wanted.items() if value is not None}
         conditions = ["o.space_id = :space_id", *(f"o.{column} = :{column}" for column in given)]
         return Allowed(" AND ".join(conditions), {"space_id": self._scope.space_id, **given})

@@ -1,4 +1,4 @@
-"""Acts on the connections between entities."""
+"""Reads and writes relations between entities."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -110,7 +110,7 @@ class Relations:
         return self.get_seq(relation.seq)
 
     def remove(self, relation: Relation) -> None:
-        """Take the relation away, with what was reflected about it."""
+        """Delete the relation with its reflections."""
         for reflection in self._scope.run(
             "reflection_seqs_about", target_type="relation", target_seq=relation.seq
         ):

@@ -1,4 +1,4 @@
-"""Writes rows and remembers what they were, so that any act can be taken back."""
+"""Writes rows and keeps their earlier states, so that any act can be undone."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from mcp_memory.storage.schema import COLUMNS, TABLE, is_time
 from mcp_memory.text.preview import shortened
 
 Image = dict[str, Any]
-"""One row: `table`, `key`, `before` (what it was; None: not there), `after` (a digest of what it became),
-and `own`: which of the columns that mere reading changes were meant to change."""
+"""One row: `table`, `key`, `before` (the earlier state; None: it did not exist), `after` (a digest of the new
+state), and `own`: the volatile columns that the act itself changed."""
 
 Watcher = Callable[[str, Row | None, Row | None], None]
 """Called for each change with the table, the row before and the row after."""
@@ -30,14 +30,14 @@ class Rows:
         self._watcher = watcher
         self.images: list[Image] = []
         self.new: defaultdict[str, set[int]] = defaultdict(set)
-        """By table: rows that this transaction made; nothing was derived from them before."""
+        """By table: rows created in this transaction. They skip the cleanup of stale derived data."""
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
         [seq] = self.insert_all(table, [values])
         return seq
 
     def insert_all(self, table: str, rows: Iterable[Mapping[str, Any]]) -> list[int]:
-        """New rows, and the numbers that they were given, in order."""
+        """Insert rows. Returns their numbers, in order."""
         columns = COLUMNS[table][1:]
         given = [{"space_id": self._space_id, **values} for values in rows]
         new = [{column: values.get(column) for column in columns} for values in given]
@@ -48,15 +48,15 @@ class Rows:
         return seqs
 
     def update(self, table: str, seq: int, changes: Mapping[str, Any]) -> bool:
-        """Whether the row was there and is now different."""
+        """Returns whether the row exists and was changed."""
         before = self.find(table, seq)
         return before is not None and self._change(table, before, changes) is not before
 
     def changed(self, table: str, seq: int, changes: Mapping[str, Any]) -> Row:
-        """The row as it is after the changes."""
+        """Change a row and return its new state."""
         before = self.find(table, seq)
         if before is None:
-            raise AssertionError(f"{table} {seq} is to be changed, but is not there")
+            raise AssertionError(f"{table} {seq} cannot be changed: it does not exist")
         return self._change(table, before, changes)
 
     def delete(self, table: str, seq: int) -> bool:
@@ -71,8 +71,8 @@ class Rows:
         found = self._connection.run(find_sql(table), {"seq": seq})
         return found[0] if found else None
 
-    def put_back(self, image: Image) -> str | None:
-        """Make the row what it was. If something stands in the way, says what, and leaves the row alone."""
+    def restore(self, image: Image) -> str | None:
+        """Restore the row to its earlier state, or return the reason why that is impossible."""
         table, seq = image["table"], image["key"]
         current, before = self.find(table, seq), restored(image["before"])
         if digest(table, current) != image["after"]:
@@ -100,7 +100,7 @@ class Rows:
         return after
 
     def _bring_back(self, table: str, row: Row) -> None:
-        """Under the number it had."""
+        """Insert the row under its earlier number."""
         self._connection.insert_all(table, COLUMNS[table], [row])
         self._note(table, row["seq"], None, row)
 
@@ -126,7 +126,7 @@ def find_sql(table: str) -> str:
 
 
 def plain(row: Row | None) -> Row | None:
-    """The row as JSON can hold it."""
+    """The row as JSON values."""
     if row is None:
         return None
     return {key: _iso(value) if isinstance(value, datetime) else value for key, value in row.items()}
@@ -143,7 +143,7 @@ def restored(row: Row | None) -> Row | None:
 
 
 def digest(table: str, row: Row | None) -> str | None:
-    """Tells two states of a row apart, leaving out what mere reading changes."""
+    """Identifies the state of a row, without its volatile columns."""
     if row is None:
         return None
     volatile = TABLE[table].volatile
@@ -156,7 +156,7 @@ def digest(table: str, row: Row | None) -> str | None:
 
 
 def named(table: str, seq: int, row: Row | None) -> str:
-    """A row in words that its owner recognises."""
+    """A description of the row that its owner recognises."""
     row = row or {}
     if table == "memory":
         return f"the memory {shortened(row.get('content', ''), 60)!r}"
@@ -181,7 +181,7 @@ def _iso(value: datetime) -> str:
 def _levelled(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
-    # A database gives 1.0 back for 1, or 10000000000000000 for 1e16.
+    # Databases return 1.0 for 1, or 10000000000000000 for 1e16.
     if isinstance(value, (int, float)):
         return float(value) if abs(value) < 2**1023 else value
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""What every act of one transaction shares: the connection, the space, the time, and named SQL."""
+"""The shared state of one transaction: connection, space, time and named SQL."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from mcp_memory.storage.database import Connection, Database, Row
 from mcp_memory.storage.rows import Rows
 
 CHUNK = 512
-"""How many keys one statement takes: far below every engine's limit."""
+"""Keys per statement: far below every engine's limit."""
 
 
 class Scope:
@@ -33,7 +33,7 @@ class Scope:
         self.provenance = provenance
         """Stamped on every memory that this transaction adds."""
         self.vectors_at_hand: dict[tuple[Owner, int], tuple[int, bytes]] = {}
-        """By owner and number: a model and the vector it made of the text that this transaction writes."""
+        """By owner and number: the model and vector of a text that this transaction writes."""
         self._queries = queries.load()
 
     def run(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> list[Row]:
@@ -57,7 +57,7 @@ class Scope:
     def fetch(
         self, query: str, keys: Iterable[Any], /, *, slots: dict[str, str] | None = None, **params: Any
     ) -> list[Row]:
-        """Rows of a query with a `{keys}` slot, however many keys there are."""
+        """Rows of a query with a `{keys}` slot, for any number of keys."""
         found: list[Row] = []
         for chunk in _chunks(keys):
             names, bound = in_list(chunk)
@@ -67,7 +67,7 @@ class Scope:
     def change_each(
         self, query: str, keys: Iterable[Any], /, *, slots: dict[str, str] | None = None, **params: Any
     ) -> None:
-        """Run a statement with a `{keys}` slot, however many keys there are."""
+        """Run a statement with a `{keys}` slot, for any number of keys."""
         for chunk in _chunks(keys):
             names, bound = in_list(chunk)
             sql = self._sql(query, {**(slots or {}), "keys": names})
@@ -79,7 +79,7 @@ class Scope:
 
 
 def in_list(values: Sequence[Any], prefix: str = "k") -> tuple[str, dict[str, Any]]:
-    """`:k0, :k1, …` and what they stand for.
+    """`:k0, :k1, …` and their values.
 
     The list is padded to a power of two by repeating its last value, so that the number of
     different statements, and with it the engines' statement caches, stays small.

@@ -1,4 +1,4 @@
-"""Acts on the search log: what was asked, how both rankings answered, and which answers were wanted."""
+"""The search log: queries, both rankings of their results, and implicit feedback."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
 
 Sign = Literal["opened", "extended", "related", "cited"]
-"""What a client did with a result soon after it was shown."""
+"""Implicit feedback: what a client did with a result soon after."""
 
 FEEDBACK_WINDOW = timedelta(minutes=30)
-"""How long after a search an act still says something about its results."""
+"""How long after a search an act counts as feedback."""
 
 SEARCHES_LOOKED_BACK_ON = 50
-"""Feedback goes to one of this many latest searches of a client: enough for any train of thought."""
+"""Latest searches of a client that feedback may belong to."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +71,7 @@ class _Shown:
 
 
 class SearchLog:
-    """Not journaled: it is about use, and can be lost without losing anything that is known."""
+    """Not journaled: it is about use, not knowledge."""
 
     def __init__(self, scope: Scope, client: str) -> None:
         self._scope = scope
@@ -98,7 +98,7 @@ class SearchLog:
         return seq
 
     def credit(self, seqs: Iterable[int], sign: Sign) -> int:
-        """Note that these were wanted, if a recent search of this client showed them. How many it had."""
+        """Store feedback on results of this client's recent searches. Returns how many there were."""
         shown = [(seq, self._shown[seq]) for seq in dict.fromkeys(seqs) if seq in self._shown]
         self._scope.change_many(
             "add_feedback",
@@ -110,7 +110,7 @@ class SearchLog:
         return len(shown)
 
     def lately_shown(self) -> dict[int, str]:
-        """The names of what recent searches showed this client."""
+        """Names of the entities that recent searches showed this client."""
         return {seq: shown.name for seq, shown in self._shown.items()}
 
     def judged(self, limit: int) -> list[LoggedSearch]:
@@ -199,5 +199,5 @@ def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:
 
 
 def _time(value: datetime | str | None) -> datetime | None:
-    """An expression comes out as the engine has it."""
+    """SQLite returns a time from an expression as text."""
     return datetime.fromisoformat(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Acts on small facts about the database itself."""
+"""Key-value settings of a space or of the database."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from mcp_memory.storage.scope import Scope
 
 
 class Settings:
-    """Kept per space; a key that starts with `*` belongs to the whole database."""
+    """Per space; a key that starts with `*` belongs to the whole database."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -16,7 +16,7 @@ class Settings:
         return default if row is None else row["value"]["is"]
 
     def put(self, key: str, value: Any) -> None:
-        # Wrapped, because a bare number or text is no JSON document to every driver.
+        # Wrapped: not every driver takes a bare number or text for a JSON document.
         self._scope.change("put_setting", key=self._full(key), value={"is": value})
 
     def _full(self, key: str) -> str:

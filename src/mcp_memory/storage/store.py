@@ -188,14 +188,14 @@ class PastTransaction(Transaction):
 
 
 class Store:
-    """Where memories live. Open it, then `read` or `write`."""
+    """Opens transactions on the spaces of a database."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self._spaces: dict[str, int] = {}
 
     def open(self) -> "Store":
-        """Bring the database to this program's schema."""
+        """Migrate the database to this program's schema."""
         self.database.migrate(queries.migrations(self.database.name))
         return self
 
@@ -204,7 +204,7 @@ class Store:
 
     @contextmanager
     def read(self, space: str, at: datetime, *, urgent: bool = False) -> Iterator[Transaction]:
-        """Look at one moment of a space. A space that was never written to is empty."""
+        """Read one snapshot of a space. A space that does not exist yet is empty."""
         with self.database.read(urgent=urgent) as connection:
             yield Transaction(connection, self.database, self._space_id(connection, space), at)
 
@@ -226,9 +226,9 @@ class Store:
         durable: bool = True,
         patience: float | None = None,
     ) -> Iterator[Transaction]:
-        """Change a space; a new one begins to exist with its first change.
+        """Change a space; its first change creates it.
 
-        Not `durable`: what is written need not survive a power cut, and costs no wait for the disk.
+        Writes that are not `durable` may be lost in a power cut, and do not wait for the disk.
         `patience`: seconds to wait for other writers, if fewer than usual.
         """
         with self.database.write(space=caller.space, durable=durable, patience=patience) as connection:
@@ -247,7 +247,7 @@ class Store:
             return [row["name"] for row in connection.run(queries.load()["spaces"])]
 
     def _space_id(self, connection: Connection, space: str) -> int:
-        # Only committed spaces are remembered: one made in a transaction that fails never was.
+        # Only committed spaces are cached: the transaction that creates one may fail.
         if space not in self._spaces:
             found = connection.run(queries.load()["space_by_name"], {"name": space})
             if not found:

@@ -68,7 +68,7 @@ class Undo:
         found = self._undoable(act, only)
         images = [image for row in found for image in row["before"]]
         for image in reversed(images):
-            obstacle = self._scope.rows.put_back(image)
+            obstacle = self._scope.rows.restore(image)
             if obstacle:
                 raise Conflict(f"change {act} cannot be undone: {obstacle}. Undo the later change first.")
         touched = self._scope.rows.images

@@ -1,4 +1,4 @@
-"""Acts that record how entities are used; they are not changes of what is known, so not journaled."""
+"""Records how entities are used. Not journaled: use is no change of knowledge."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Usage:
         self._scope = scope
 
     def record(self, seqs: Sequence[int]) -> None:
-        """The entities were shown, together. At most one statement's worth of them."""
+        """Count entities that were shown together; at most one statement's worth."""
         at, day = self._scope.at, self._scope.at.date().isoformat()
         self._scope.change_each("record_access", seqs, at=at)
         self._scope.change_each("record_access_day", seqs, day=day)
@@ -41,7 +41,7 @@ class Usage:
         }
 
     def degrees(self, seqs: Iterable[int]) -> dict[int, int]:
-        """How many active relations touch each."""
+        """The number of active relations of each."""
         return {row["entity_seq"]: row["degree"] for row in self._scope.fetch("degrees_of", seqs)}
 
     def co_occurrences(self, seqs: Sequence[int]) -> list[CoOccurrence]:

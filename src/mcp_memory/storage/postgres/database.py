@@ -67,7 +67,7 @@ class PostgresDatabase:
         self._replica = (
             Replica(Pool(read_url, connections, REPLICA_PATIENCE), self._primary) if read_url else None
         )
-        self.words = PostgresWords()
+        self.words = PostgresWords(self._outside_transactions)
         self.vectors = PostgresVectors(self._outside_transactions)
 
     @contextmanager

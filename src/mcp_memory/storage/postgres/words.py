@@ -1,14 +1,15 @@
 """Full text on PostgreSQL: BM25 as in FTS5, over words that were tokenized before they came here."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import get_args
 
 from mcp_memory.model import Owner
 from mcp_memory.storage import term_selection
 from mcp_memory.storage.database import Allowed, Connection, Database, Row, WordRow
+from mcp_memory.storage.postgres import substrings
 from mcp_memory.storage.postgres.statements import SQL
 from mcp_memory.storage.postgres.values import Lexemes
 
@@ -35,6 +36,9 @@ _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 
 
 class PostgresWords:
+    def __init__(self, outside_transactions: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self._outside_transactions = outside_transactions
+
     def put(
         self, connection: Connection, owner: Owner, rows: Sequence[WordRow], *, new: bool = False
     ) -> None:
@@ -109,7 +113,7 @@ class PostgresWords:
                 connection.run(SQL["flush_pending_words"].format(owner=owner))
 
     def maintain(self, database: Database) -> Iterator[str]:
-        """Count the common words of spaces that have grown."""
+        """Count the common words of spaces that have grown, and index trigrams."""
         with database.read() as connection:
             bounds = {"large": term_selection.LARGE, "growth": GROWTH}
             outgrown = connection.run(SQL["spaces_to_sample"], bounds)
@@ -117,6 +121,8 @@ class PostgresWords:
             with database.write(durable=False) as connection:
                 found = _store_common_words(connection, **space)
             yield f"found {found} common words of {space['row_count']} rows ({space['owner']})"
+        with self._outside_transactions() as connection:
+            yield from substrings.maintain(connection)
 
 
 @lru_cache(maxsize=100)
