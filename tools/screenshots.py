@@ -48,7 +48,7 @@ class StoryClock:
 def open_page(browser: Browser, url: str, size: tuple[int, int], dark: bool) -> Page:
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
-        device_scale_factor=2 if size == PHONE else 1.5,
+        device_scale_factor=1.5 if size == PHONE else 1,
         color_scheme="dark" if dark else "light",
         locale="en-GB",
         reduced_motion="reduce",

@@ -104,3 +104,17 @@ def test_something_is_remembered_by_hand_and_linked(visit: Visit, server: Runnin
     person.page.get_by_label("Find the other one").fill("sea")
     person.page.get_by_role("dialog").get_by_role("button", name="Link", exact=True).first.click()
     expect(panel(person).get_by_text("related to")).to_be_visible()
+
+
+def test_two_are_merged_into_the_one_that_stays(visit: Visit, server: Running, engine: Engine) -> None:
+    remember(engine, "The office is in Oslo", "Our office moved to Bergen lately")
+    person = visit(server, "/#/memories")
+    for place in (0, 1):
+        rows(person).nth(place).get_by_role("checkbox").check()
+    person.button("Merge…").click()
+    dialog = person.page.get_by_role("dialog", name="Merge two memories")
+    dialog.get_by_role("radio").nth(1).check()
+    dialog.get_by_role("button", name="Merge", exact=True).click()
+    expect(rows(person)).to_have_count(1)
+    person.button("Undo", exact=True).click()
+    expect(rows(person)).to_have_count(2)
