@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 import click
 
 from mcp_memory import wiring
-from mcp_memory.cli.output import coloured, json_option, print_json, printable
+from mcp_memory.cli.output import coloured, json_option, note, print_json, printable
 from mcp_memory.cli.session import Session
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
@@ -21,11 +21,15 @@ MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to se
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Skip checks that read the whole database.")
+@click.option("--repair", is_flag=True, help="Repair unreadable rows; memories among them are quarantined.")
 @json_option
 @click.pass_obj
 @click.pass_context
-def doctor(ctx: click.Context, session: Session, quick: bool, as_json: bool) -> None:
+def doctor(ctx: click.Context, session: Session, quick: bool, repair: bool, as_json: bool) -> None:
     """Check the installation, and say how to fix each problem. The exit code is 1 if there is one."""
+    if repair:
+        with closing(wiring.open_database(session.config)) as database:
+            note(f"{database.repair():,} rows were repaired.")
     found: list[Finding] = []
     for finding in _findings(session, quick):
         found.append(finding)
@@ -80,7 +84,9 @@ def _engine(session: Session) -> Iterator[Finding]:
         yield Finding("program", False, str(error), "see above, or point DATABASE_URL at another database")
         return
     yield Finding("program", True, "the database opens and answers")
-    yield Finding("search", state.mode == "hybrid", state.mode, MODEL_ADVICE)
+    # Without any model, words alone are a supported way to search.
+    is_well = state.mode == "hybrid" or isinstance(wiring.embedder(session.config), NoModel)
+    yield Finding("search", is_well, state.mode, MODEL_ADVICE)
     waiting = f"; {state.missing_count:,} wait for the next search" if state.missing_count else ""
     yield Finding("vectors", True, f"{state.vector_count:,} made{waiting}")
     if state.building is not None:
@@ -92,7 +98,8 @@ def _model(session: Session) -> Finding:
     try:
         embedder = wiring.embedder(session.config)
         if isinstance(embedder, NoModel):
-            return Finding("model", False, embedder.reason, MODEL_ADVICE)
+            # Words alone are a supported way to search: worth a hint, but no trouble.
+            return Finding("model", True, f"none: {embedder.reason}; for search by meaning {MODEL_ADVICE}")
         embedder.embed(["Is it there?"], "passage")
     except MemoryServerError as error:
         return Finding("model", False, str(error), MODEL_ADVICE)

@@ -10,7 +10,7 @@ from mcp_memory.engine.context import Topic, checked_share
 from mcp_memory.engine.indexing import Indexing, stored_vectors
 from mcp_memory.engine.splitting import Analysis, Overgrown, Splitting
 from mcp_memory.errors import Invalid
-from mcp_memory.model import Entity
+from mcp_memory.model import Entity, Node
 from mcp_memory.storage.curation import Flagged, Stale
 from mcp_memory.text.containment import Match, Pair, clusters, duplicate_pairs
 
@@ -20,6 +20,9 @@ SELDOM = 2
 MOST_FLAGGED = 500
 """Flagged observations that one report shows; it counts them all."""
 
+
+MOST_COMPARED = 1_000
+"""Observations of an entity that are compared with each other: the work grows with the square of them."""
 
 MOST_STALE = 500
 """The same for stale entities: the longest unseen."""
@@ -72,11 +75,12 @@ class Report:
 
 class Curation(Topic):
     def duplicates(self, name: str, *, threshold: float, containment_threshold: float) -> Duplicates:
-        """Duplicate observations of one entity. Changes nothing."""
+        """Duplicates among the newest observations of one entity. Changes nothing."""
         checked_share(threshold, "threshold")
         checked_share(containment_threshold, "containment_threshold")
         with self._context.reading() as tx:
             [node] = tx.entities.nodes([tx.entities.get(name)])
+            node = Node(node.entity, node.observations[-MOST_COMPARED:])
             vectors = stored_vectors(tx, node)
         indexing = Indexing(self._context)
         if vectors is None:

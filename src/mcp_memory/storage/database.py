@@ -168,6 +168,9 @@ class Database(Protocol):
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
 
+    def repair(self) -> int:
+        """Make rows readable that are not; memories among them are quarantined. How many there were."""
+
     def scrub(self) -> None:
         """Leave no trace of deleted rows in the files of the database. Takes long; writers wait."""
 

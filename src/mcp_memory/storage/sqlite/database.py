@@ -165,6 +165,12 @@ class SqliteDatabase:
 
         return examine(self._path, quick=quick)
 
+    def repair(self) -> int:
+        from mcp_memory.storage.sqlite.unreadable_rows import repair_rows
+
+        with self.write() as connection:
+            return repair_rows(connection.raw)
+
     def scrub(self) -> None:
         # Deleted text stays in full-text segments until they are merged, in free pages until the file is
         # rewritten, and in the log until it is truncated.

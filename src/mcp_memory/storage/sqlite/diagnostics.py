@@ -13,6 +13,7 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID
+from mcp_memory.storage.sqlite.unreadable_rows import unreadable_rows
 from mcp_memory.storage.sqlite.words import index_of
 
 LEAST_FREE = 100_000_000
@@ -31,13 +32,13 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
         yield Finding("database", True, f"{path} does not exist yet: the first write creates it")
         return
     try:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = _opened(path)
     except apsw.Error as error:
         yield Finding("database", False, f"{path} cannot be opened: {error}", "check the path and its rights")
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        for look in (_schema, _integrity(quick), _references, _locks, _words):
+        for look in (_schema, _integrity(quick), _references, _rows, _locks, _words):
             yield from look(connection)
     except apsw.Error as error:
         advice = "the file is damaged: restore a backup, or export what can still be read"
@@ -45,6 +46,15 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
     finally:
         with suppress(apsw.Error):
             connection.close()
+
+
+def _opened(path: Path) -> apsw.Connection:
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    # Without the right to write beside it there can be no log: the file is read as it is.
+    return apsw.Connection(
+        f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
 
 
 _Look = Callable[[apsw.Connection], Iterator[Finding]]
@@ -101,6 +111,14 @@ def _references(connection: apsw.Connection) -> Iterator[Finding]:
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     detail = f"{len(broken):,} rows refer to a deleted row" if broken else "all of them resolve"
     yield Finding("references", not broken, detail, _REBUILD)
+
+
+def _rows(connection: apsw.Connection) -> Iterator[Finding]:
+    """Every row can be read: its JSON and its times are what they should be."""
+    bad = list(unreadable_rows(connection))
+    names = ", ".join(f"{row.table} {row.seq} ({row.column})" for row in bad[:3])
+    detail = f"{len(bad):,} values cannot be read: {names}" if bad else "every one can be read"
+    yield Finding("rows", not bad, detail, "run `mcp-memory doctor --repair`")
 
 
 def _locks(connection: apsw.Connection) -> Iterator[Finding]:
