@@ -370,7 +370,8 @@ def test_each_job_is_due_once_a_day_and_merging_also_after_many_insertions(
 
 
 def test_jobs_can_be_turned_off(make_engine: EngineMaker) -> None:
-    engine = make_engine(tuning=Tuning(consolidation_interval=0, prune_limit=0))
+    never = timedelta(0)
+    engine = make_engine(tuning=Tuning(consolidation_interval=0, consolidation_every=never, prune_limit=0))
     keep(engine, "tea is hot")
     assert engine.maintenance.due() == ("age journal",)
 

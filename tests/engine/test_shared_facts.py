@@ -118,7 +118,9 @@ def test_a_vector_of_an_earlier_text_is_not_kept_though_another_process_made_it_
         seq = tx.entities.get("Bea").seq
         [text] = texts_for(tx, [Pending("entity", seq, 0)], 512).values()
         kept = tx.indexes.vectors("entity", tx.indexes.models()["active"], [seq])
-    assert kept == {seq: HashEmbedder().embed([text], "passage")[0].tobytes()}
+    # SQLite keeps a byte for each number, so the vector comes back nearly as it was.
+    wanted = HashEmbedder().embed([text], "passage")[0]
+    assert np.frombuffer(kept[seq], np.float32) == pytest.approx(wanted, abs=0.01)
 
 
 def test_the_description_of_an_entity_has_a_limit(engine: Engine) -> None:
@@ -137,7 +139,7 @@ def test_a_relations_context_has_a_limit(engine: Engine) -> None:
 def test_deleting_takes_so_much_at_once(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Ana")])
     with pytest.raises(Invalid, match="several calls"):
-        engine.graph.delete_relations([Triple("Ana", "Ana", str(number)) for number in range(201)])
+        engine.graph.delete_relations([Triple("Ana", "Ana", str(number)) for number in range(1001)])
     with pytest.raises(Invalid, match="several calls"):
         engine.graph.delete_from_each([("Ana", ["x"])] * 1001)
     with pytest.raises(Invalid, match="several calls"):

@@ -82,7 +82,9 @@ def test_prune_low_confidence_memories(memory: Conversation, engine: Engine, clo
     engine.maintenance.run_due()
     assert {found["content"] for found in recalled(memory)} == {"tea is cold", "I am called Tea"}
     pruning = next(
-        change for change in memory.call("list_changes")["changes"] if change["summary"].startswith("deleted")
+        change
+        for change in memory.call("list_changes")["changes"]
+        if change["summary"].startswith("archived")
     )
     memory.call("undo_change", change_id=pruning["change_id"])
     assert len(recalled(memory)) == 3

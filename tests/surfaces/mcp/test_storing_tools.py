@@ -81,7 +81,7 @@ def test_graph_search_follows_relations(memory: Conversation) -> None:
         ({"content": "x" * 50_001}, "50,000"),
         ({"content": "a\0b"}, "NUL"),
         ({"content": "fine", "confidence": 1.5}, "between 0 and 1"),
-        ({"content": "fine", "importance": 1}, "not known here"),
+        ({"content": "fine", "urgency": 1}, "not known here"),
         ({}, "content is missing"),
     ],
 )
