@@ -65,7 +65,7 @@ def target_of(tx: Transaction, id: str) -> Memory:
     try:
         return living(tx, id)
     except NotFound as error:
-        raise NotFound(f"{error}: associate with ids that memory_recall returned") from None
+        raise NotFound(f"{error}: associate with the ids of memories that were found") from None
 
 
 def connect_all(

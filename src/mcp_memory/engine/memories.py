@@ -207,8 +207,8 @@ class Memories(Topic):
         """Delete the memories that meet every condition given, as one change that can be undone."""
         if not memory_ids and not types and before is None and below_confidence is None:
             raise Invalid(
-                "nothing says which memories to delete: give memory_ids, before_date, "
-                "min_confidence_below or memory_types"
+                "nothing says which memories to delete: give their ids, a date they are older than, "
+                "a confidence they are below, or their types"
             )
         at_most(len(memory_ids), MOST_IDS, "memory ids")
         filter = checked_filter(Filter(types=tuple(types), before=before, below_confidence=below_confidence))

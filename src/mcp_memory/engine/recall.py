@@ -115,7 +115,7 @@ class Recall(Topic):
             answer = self._with_further_spaces(search(self._context, question, plan), question, plan)
             return self._with_archived(answer, query or "", wanted) if include_archived else answer
         if mode == "typed" and not filter.types:
-            raise Invalid("typed mode needs a memory_type: say which type to list")
+            raise Invalid("typed mode needs a type: say which type to list")
         answer = self._choose(mode, filter, sort_by, limit)
         self._context.reinforce([hit.memory.seq for hit in answer.hits])
         return answer

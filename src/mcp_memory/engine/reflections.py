@@ -146,7 +146,7 @@ def _target_seq(tx: Transaction, kind: ReflectionTarget, target: int | str | Non
             raise Invalid(f"a reflection about a {kind} has no target: leave it out")
         return target if isinstance(target, int) else None
     if target is None:
-        raise Invalid(f"say which {kind}: open_nodes with details shows the ids; an entity's name does too")
+        raise Invalid(f"say which {kind}, by its id or, for an entity, by its name")
     if kind == "relation":
         found = tx.relations.get_id(target) if isinstance(target, str) else tx.relations.get_seq(target)
         return found.seq
