@@ -12,6 +12,7 @@ import pytest
 from mcp_memory.embedding import NoModel, open_embedder
 from mcp_memory.embedding.remote import RemoteEmbedder, open_remote
 from mcp_memory.errors import Unavailable
+from tests.conftest import EngineMaker
 from tests.embedding.loopback import Request, Response, free_address, serving
 
 pytestmark = pytest.mark.unit
@@ -232,3 +233,13 @@ def test_after_a_failure_calls_fail_at_once_until_the_endpoint_is_tried_again() 
         now[0] = 62.0
         assert opened.embed(["hello"], "query").shape == (1, 3)
         assert opened.trouble == ""
+
+
+@pytest.mark.seed("004 §14.4")
+def test_a_provider_that_is_down_is_noticed_at_the_start_and_said(make_engine: EngineMaker) -> None:
+    down = embedder(free_address(), [])
+    engine = make_engine(model=down)
+    assert engine.scheduled_maintenance.probe_model()
+    condition = engine.inventory.condition()
+    assert condition.mode.startswith("keyword only")
+    assert engine.recall.recall("tea").mode.startswith("keyword only")

@@ -188,3 +188,13 @@ def test_restore_memory_brings_back_a_memory_or_a_version(engine: Engine) -> Non
     assert call(engine, "restore_memory", memory_id=memory.id, version=1)["memory"]["content"] == "tea is hot"
     with pytest.raises(NotFound):
         call(engine, "restore_memory", memory_id="unknown")
+
+
+@pytest.mark.seed("004 §2.5")
+def test_memory_history_shows_confidence_and_metadata_of_each_version(engine: Engine) -> None:
+    memory = remember(engine, "tea is hot")
+    engine.memories.update(memory.id, {"confidence": 0.4, "metadata": {"cup": "blue"}})
+    engine.memories.update(memory.id, {"content": "tea is cold"})
+    first, second = call(engine, "memory_history", memory_id=memory.id)["versions"]
+    assert (first["confidence"], first["metadata"]) == (1.0, {})
+    assert (second["confidence"], second["metadata"]) == (0.4, {"cup": "blue"})
