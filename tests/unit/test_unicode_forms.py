@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_memory.capture.speech import sentences, spoken
 from mcp_memory.ranking.routing import strategy_for
 from mcp_memory.text.containment import containment
 from mcp_memory.text.fingerprint import fingerprint
@@ -55,6 +56,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "containment": lambda text: containment(text, text[::-1]),
     "differences": lambda text: differences(text, text + " not"),
     "redacted": redacted,
+    "spoken": spoken,
+    "sentences": sentences,
     "strategy_for": lambda text: strategy_for(text, 10),
 }
 PATTERNS = {

@@ -17,18 +17,21 @@ _EDGE = 8
 _TAGGED = re.compile(
     r"<(private|mcp-memory|system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS"
     r"|local-command-\w+|command-\w+|bash-\w+|ide_\w+|task-notification|document|file|context|paste\w*)"
-    r"\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    r"\b[^>]{0,500}>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+# Blanks within a line only: over many empty lines, \s would be tried from each of them.
+_QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
-    r"^(?:\s{4,}\S.*|\s*at \S+ ?\(.*|Traceback .*|\s*File \".*|\S*(?:Error|Exception|Warning|WARN|INFO"
-    r"|DEBUG|FATAL)\b:.*"
+    r"^(?:[^\S\n]{4,}\S.*|[^\S\n]*at \S+ ?\(.*|Traceback .*|[^\S\n]*File \".*"
+    r"|\S*(?:Error|Exception|Warning|WARN|INFO|DEBUG|FATAL)\b:.*"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[[^\]]*\d[^\]]*\].*|[$#%] .*|[+-]{1,3}[^\s-].*|npm ERR!.*|E {2,}.*"
     r"|\|.*\||[{}\[\]<].*|[\w.-]+@[\w.-]+:.*[$#].*)$",
     re.MULTILINE,
 )
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+_BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _END = re.compile(r"(?<=[.!?…])[\"”»')\]]*\s+(?=[\"“«'(¿¡]?\w)|\s*\n+\s*|(?<=[?!])\s+")
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|Dr|Mr|Mrs|Ms|Sr|Sra|No|p\.ej|ej)\.$", re.IGNORECASE)
@@ -92,7 +95,7 @@ def spoken(text: str) -> str:
     """The text without what is private, injected, quoted, pasted or code."""
     for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):
         text = pattern.sub("\n", text)
-    return text
+    return _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", text))
 
 
 def sentences(text: str) -> list[Sentence]:
