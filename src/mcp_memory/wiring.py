@@ -41,11 +41,13 @@ def build(config: Config, client: str = "") -> Engine:
 
 
 def backup_plan(config: Config) -> BackupPlan:
-    beside = settings.default_database().parent
+    database = settings.default_database()
     if not settings.is_postgres(config.url):
-        beside = settings.sqlite_path(config.url).absolute().parent
+        database = settings.sqlite_path(config.url).absolute()
+    # A folder for each database: two in one folder must not remove each other's backups.
+    beside = database.with_name(f"{database.name}.backups")
     return BackupPlan(
-        folder=Path(config.backup_dir).expanduser() if config.backup_dir else beside / "backups",
+        folder=Path(config.backup_dir).expanduser() if config.backup_dir else beside,
         every=timedelta(days=config.backup_every_days),
         keep=config.backup_keep,
         limit=config.backup_limit_bytes,

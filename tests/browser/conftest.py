@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+# Not for the session: the driver's event loop runs until it stops, and would be in the way of other tests.
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     executable = browser_tool.executable()
     if executable is None:

@@ -44,7 +44,11 @@ class GraphOverviews(Topic):
             entities, counts = tx.entities.fetch(degrees), tx.entities.observation_counts(degrees)
             edges = tx.walk.among(list(degrees), min_strength, most + 1) if degrees else []
             total = tx.entities.count()
-        nodes = (OverviewNode(entities[seq], degree, counts.get(seq, 0)) for seq, degree in degrees.items())
-        return GraphOverview(
-            nodes=tuple(nodes), edges=tuple(edges[:most]), total=total, truncated=len(edges) > most
+        # Read as of an earlier moment, a relation may name an entity of which nothing is kept any more.
+        nodes = (
+            OverviewNode(entities[seq], degree, counts.get(seq, 0))
+            for seq, degree in degrees.items()
+            if seq in entities
         )
+        shown = [edge for edge in edges[:most] if {edge.source_seq, edge.target_seq} <= entities.keys()]
+        return GraphOverview(nodes=tuple(nodes), edges=tuple(shown), total=total, truncated=len(edges) > most)

@@ -165,9 +165,13 @@ class TextSearch(MemoryPlan):
         return Answer(mode=mode, hits=self.hits(tx, ranking), total=len(ranking.scores))
 
 
+MOST_TOKENS = 10**9
+"""A budget beyond this is no budget."""
+
+
 def within(tx: Transaction, hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
     """The best that fit into a budget of tokens, at least one, and what stands around them where it fits."""
-    left = float(max_tokens)
+    left = float(min(max_tokens, MOST_TOKENS))
     kept: list[Hit] = []
     for hit in hits:
         left -= cost(hit.memory.content)

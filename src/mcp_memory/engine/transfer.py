@@ -103,18 +103,26 @@ class _Tally:
 
 class Transfer(Topic):
     def import_from(
-        self, source: Source, format: str | None = None, *, progress: Progress = unreported
+        self,
+        source: Source,
+        format: str | None = None,
+        *,
+        uploaded: bool = False,
+        progress: Progress = unreported,
     ) -> Imported:
-        """Add what a file or folder holds. Its format is detected unless it is given."""
-        opened = open_import(self._allowed(source), format, self._context.clock())
+        """Add what a file or folder holds. Its format is detected unless it is given.
+
+        `uploaded`: the path is that of a file which the caller sent, not one that the caller named.
+        """
+        opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
         if opened.is_archive:
             done = self.import_full(opened.lines, progress=progress)
             return replace(done, format=opened.format)
         return self.import_anthropic(opened.lines, repeats=True, progress=progress)
 
-    def preview(self, source: Source, format: str | None = None) -> Preview:
+    def preview(self, source: Source, format: str | None = None, *, uploaded: bool = False) -> Preview:
         """What `import_from` would find. Changes nothing."""
-        opened = open_import(self._allowed(source), format, self._context.clock())
+        opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
         tally = _Tally()
         if opened.is_archive:
             records = archiving.parsed_records(opened.lines)

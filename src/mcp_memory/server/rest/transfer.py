@@ -100,7 +100,7 @@ async def preview_import(
 
     def work() -> ImportPreview:
         with upload:
-            return ImportPreview.of(engine.transfer.preview(upload.path, format))
+            return ImportPreview.of(engine.transfer.preview(upload.path, format, uploaded=True))
 
     return await anyio.to_thread.run_sync(work)
 
@@ -125,7 +125,7 @@ async def import_space(
 
     def work() -> Import:
         with upload:
-            return Import.of(engine.transfer.import_from(upload.path, format))
+            return Import.of(engine.transfer.import_from(upload.path, format, uploaded=True))
 
     return JSONResponse((await anyio.to_thread.run_sync(work)).model_dump())
 
@@ -202,7 +202,10 @@ def _import_telling(
         with upload:
             size = upload.size
             done = engine.transfer.import_from(
-                upload.path, format, progress=lambda doing, done, _: tell({"done": done, "total": size})
+                upload.path,
+                format,
+                uploaded=True,
+                progress=lambda doing, done, _: tell({"done": done, "total": size}),
             )
         tell({"imported": Import.of(done).model_dump()})
     except MemoryServerError as error:
