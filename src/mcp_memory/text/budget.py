@@ -24,7 +24,13 @@ def within(answer: dict[str, Any], limit: int) -> dict[str, Any]:
     room = limit * CHARACTERS_PER_TOKEN
     if _size(answer) <= room:
         return answer
-    return _cut_object({**answer, "truncated": True}, room) or {"truncated": True}
+    cut = _cut_object({**answer, "truncated": True}, room)
+    # Even where there is room for nothing, an answer keeps its shape: clients check it against a schema.
+    return cut or {**{name: _emptied(part) for name, part in answer.items()}, "truncated": True}
+
+
+def _emptied(part: Any) -> Any:
+    return type(part)() if isinstance(part, list | str) else part
 
 
 def _size(value: Any) -> int:

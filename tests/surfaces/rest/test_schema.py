@@ -78,6 +78,7 @@ def _fresh_ids(client: httpx.Client) -> Ids:
     def fresh(path: str) -> str | None:
         number = next(numbers)
         resource = path.split("/")[2]
+        resource = "memories" if resource == "captured" else resource
         body = {
             "memories": {"content": f"thing number {number}", "metadata": {"number": number}},
             "entities": {"name": f"e{number}", "entity_type": "thing", "observations": [f"o{number}", "o"]},
