@@ -182,7 +182,7 @@ def test_an_observation_of_the_graph_is_recalled(engine: Engine) -> None:
 def test_what_a_mode_needs_must_be_given(engine: Engine) -> None:
     with pytest.raises(Invalid, match="query"):
         engine.recall.recall_for_agent()
-    with pytest.raises(Invalid, match="memory_type"):
+    with pytest.raises(Invalid, match="typed mode needs a type"):
         engine.recall.recall_for_agent(mode="typed")
     for limit in (0, 51):
         with pytest.raises(Invalid, match="limit"):
