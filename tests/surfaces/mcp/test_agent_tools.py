@@ -245,7 +245,7 @@ def test_a_query_that_looks_like_syntax_is_only_words(agent: Conversation, query
         ("memory_recall", {"query": "x", "max_results": 0}, "between 1 and 50"),
         ("memory_recall", {"mode": "recent", "sort_by": "colour"}, "sort_by"),
         ("memory_delete", {}, "memory_id is missing"),
-        ("memory_recall", {"mode": "typed"}, "memory_type"),
+        ("memory_recall", {"mode": "typed"}, "needs a type"),
         ("memory_recall", {"query": "x", "max_results": 51}, "between 1 and 50"),
     ],
 )
