@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from mcp_memory.errors import Invalid
+from mcp_memory.fields import Help, OptionalText, given_fields
 
 DEFAULT_SPACE = "default"
 
@@ -338,28 +339,44 @@ class Event:
 class Filter:
     """Which memories a search may return. What is not set does not restrict."""
 
-    types: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    """All of them must be present."""
-    min_confidence: float | None = None
-    """Of the effective confidence, at the moment of the search."""
-    below_confidence: float | None = None
-    after: datetime | None = None
-    before: datetime | None = None
+    types: Annotated[tuple[str, ...], Help("Only these types.")] = ()
+    tags: Annotated[tuple[str, ...], Help("Only memories that have all of these tags.")] = ()
+    min_confidence: Annotated[
+        float | None, Help("Only memories whose confidence, faded by time, is at least this.")
+    ] = None
+    below_confidence: Annotated[
+        float | None, Help("Only memories whose confidence, faded by time, is below this.")
+    ] = None
+    after: Annotated[datetime | None, Help("Only memories stored after this.")] = None
+    before: Annotated[datetime | None, Help("Only memories stored before this.")] = None
     entity_seq: int | None = None
-    source: str | None = None
-    channel: str | None = None
-    forgotten: bool = False
-    """Only forgotten memories instead of only living ones."""
-    pinned: bool | None = None
-    superseded: bool | None = None
+    source: Annotated[str | None, Help("Only memories from this source.")] = None
+    channel: Annotated[str | None, Help("Only memories from this conversation.")] = None
+    forgotten: Annotated[bool, Help("Only forgotten memories instead of only living ones.")] = False
+    pinned: Annotated[bool | None, Help("Only pinned memories, or only others.")] = None
+    superseded: Annotated[bool | None, Help("Only superseded memories, or only others.")] = None
     captured: bool | None = None
-    archived: bool | None = None
-    """Only with `forgotten`: what was put away because it had faded, or what somebody forgot."""
+    archived: Annotated[
+        bool | None,
+        Help("Of forgotten memories, only those archived because they had faded, or only others."),
+    ] = None
     quarantined: bool | None = False
     """None: also what is kept apart because of where it came from."""
     in_project: str | None = None
     """Of this project, or of none."""
+
+
+EQUAL_FILTERS = tuple(
+    one.name for one in given_fields(Filter) if one.name in Memory.__slots__ and one.kind == OptionalText
+)
+"""Fields of a filter that a memory's field of the same name must equal."""
+
+MARK_FILTERS = {
+    name: f"{name}_at"
+    for name in Filter.__slots__
+    if f"{name}_at" in Memory.__slots__ and name != "forgotten"
+}
+"""Fields of a filter that ask whether a moment of a memory is set; None does not ask."""
 
 
 @dataclass(frozen=True, slots=True)

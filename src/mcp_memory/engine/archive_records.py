@@ -9,12 +9,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_type_hints
 
 from mcp_memory.engine.context import checked_text, storable
 from mcp_memory.engine.drafts import LABEL_LENGTH, MOST_TAGS, checked_metadata
 from mcp_memory.errors import Invalid
-from mcp_memory.model import CLIENT_LENGTH, GENERIC_KIND
+from mcp_memory.model import CLIENT_LENGTH, GENERIC_KIND, Memory
 from mcp_memory.tuning import Limits
 
 Record = Mapping[str, Any]
@@ -177,19 +177,21 @@ def _fields(required: Mapping[str, Check], optional: Mapping[str, tuple[Check, A
     return {**{name: (check, _REQUIRED) for name, check in required.items()}, **optional}
 
 
+def _may_be_missing(value: type) -> dict[str, tuple[Check, Any]]:
+    """The texts and moments of a value that may be None, each with the check of its type."""
+    checks: Mapping[Any, Check] = {str | None: _note, datetime | None: _time}
+    return {name: (checks[kind], None) for name, kind in get_type_hints(value).items() if kind in checks}
+
+
 _FIELDS: Mapping[str, _Fields] = {
     "memory": _fields(
         {"id": _id, "content": _content, "type": _label, "created_at": _time},
         {
+            **_may_be_missing(Memory),
             "kind": (_label, GENERIC_KIND), "tags": (_tags, []), "confidence": (_share, 1.0),
-            "importance": (_share, 0.5), "source": (_note, None), "context": (_note, None),
-            "channel": (_note, None), "metadata": (_object, {}),
-            "origin": (_one_of("memory", "observation"), "memory"), "pinned_at": (_time, None),
-            "updated_at": (_time, None), "accessed_at": (_time, None), "access_count": (_count, 0),
-            "version": (_count, 1), "flagged_at": (_time, None), "forgotten_at": (_time, None),
-            "forgotten_reason": (_note, None), "superseded_at": (_time, None), "superseded_by": (_id, None),
-            "captured_at": (_time, None), "project": (_note, None), "archived_at": (_time, None),
-            "confirmed_at": (_time, None), "quarantined_at": (_time, None),
+            "importance": (_share, 0.5), "metadata": (_object, {}),
+            "origin": (_one_of("memory", "observation"), "memory"), "updated_at": (_time, None),
+            "access_count": (_count, 0), "version": (_count, 1), "superseded_by": (_id, None),
         },
     ),
     "version": _fields(

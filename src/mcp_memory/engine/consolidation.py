@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from mcp_memory.engine.drafts import NOTES
 from mcp_memory.events import MemoriesMerged, MemoryDeleted, MemoryUpdated
 from mcp_memory.model import EmbeddingModel, Memory
 from mcp_memory.ranking.closeness import close_to_each
@@ -305,6 +306,6 @@ def _additions(primary: Memory, absorbed: Sequence[Memory]) -> dict[str, Any]:
         # What was stored in its own right stays when an entity lets go of it.
         "origin": "memory" if any(memory.origin == "memory" for memory in everyone) else "observation",
     }
-    for name in ("source", "context", "channel"):
+    for name in NOTES:
         added[name] = next((getattr(memory, name) for memory in everyone if getattr(memory, name)), None)
     return {name: value for name, value in added.items() if value != getattr(primary, name)}

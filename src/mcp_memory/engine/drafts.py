@@ -3,16 +3,20 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from mcp_memory.engine.context import at_most, checked_share, checked_text, in_utc, storable
 from mcp_memory.errors import Invalid
+from mcp_memory.fields import Help, OptionalText, given_fields
 from mcp_memory.model import (
     ASSOCIATION_TYPES,
     DEFAULT_IMPORTANCE,
+    EQUAL_FILTERS,
+    MEMORY_TYPES,
     ORDINARY_IMPORTANCE,
     PINNED_TYPE,
     Filter,
+    Memory,
 )
 from mcp_memory.tuning import Limits
 
@@ -30,27 +34,34 @@ LABEL_LENGTH = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewMemory:
-    content: str
-    type: str = PLAIN_TYPE
-    tags: tuple[str, ...] = ()
-    confidence: float = 1.0
-    importance: float | None = None
-    """What is not given follows from the type."""
-    source: str | None = None
-    context: str | None = None
-    channel: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    entity_names: tuple[str, ...] = ()
+    """A memory to be stored. The fields with a `Help` can also be changed later, except for its entities."""
+
+    content: Annotated[str, Help("One fact, in a sentence that can be understood without this conversation.")]
+    type: Annotated[str, Help(f"One of {', '.join(MEMORY_TYPES)}; or a name of your own.")] = PLAIN_TYPE
+    tags: Annotated[tuple[str, ...], Help("Words to filter by later.")] = ()
+    confidence: Annotated[float, Help("How sure it is, 0 to 1.")] = 1.0
+    importance: Annotated[
+        float | None, Help("How much it matters, 0 to 1; follows from the type unless given.")
+    ] = None
+    source: Annotated[str | None, Help("Where it comes from.")] = None
+    context: Annotated[str | None, Help("What was going on when it came up.")] = None
+    channel: Annotated[str | None, Help("The conversation that it comes from.")] = None
+    metadata: Annotated[Mapping[str, Any], Help("Anything else worth keeping with it.")] = field(
+        default_factory=dict
+    )
+    pinned: Annotated[bool | None, Help("Keep it from fading; follows from the type unless given.")] = None
+    entity_names: Annotated[
+        tuple[str, ...], Help("Who or what it is about, by name; made if not known yet.")
+    ] = ()
+    relevance: Annotated[
+        float, Help("How much it is about those entities, 0 to 1; graph searches weigh by it.")
+    ] = 1.0
     captured: bool = False
     """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
     project: str | None = None
     """None: the caller's."""
     quarantined: bool = False
     """Kept apart because of where it comes from: found on request only."""
-    relevance: float = 1.0
-    """How much the memory is about each of these entities."""
-    pinned: bool | None = None
-    """Whether it is kept from fading; when not given, an identity is."""
 
     @property
     def is_pinned(self) -> bool:
@@ -61,6 +72,17 @@ class NewMemory:
         if self.importance is not None:
             return self.importance
         return DEFAULT_IMPORTANCE.get(self.type, ORDINARY_IMPORTANCE)
+
+    def stored(self) -> dict[str, Any]:
+        """What was given, by the columns of a memory."""
+        return {name: getattr(self, name) for name in WRITTEN} | {"importance": self.weight}
+
+
+WRITTEN = tuple(one.name for one in given_fields(NewMemory) if one.name in Memory.__slots__)
+"""Columns of a memory that its writer sets."""
+
+NOTES = tuple(one.name for one in given_fields(NewMemory) if one.kind == OptionalText)
+"""Those of them that are text and may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +135,7 @@ def checked_filter(filter: Filter) -> Filter:
     types, tags = tuple(dict.fromkeys(filter.types)), tuple(dict.fromkeys(filter.tags))
     at_most(len(types), MOST_FILTER_TYPES, "types")
     at_most(len(tags), MOST_TAGS, "tags to filter by")
-    for text in (*types, *tags, filter.source or "", filter.channel or ""):
+    for text in (*types, *tags, *(getattr(filter, name) or "" for name in EQUAL_FILTERS)):
         storable(text, "a filter")
     after, before = (at and in_utc(at) for at in (filter.after, filter.before))
     return replace(filter, types=types, tags=tags, after=after, before=before)
@@ -186,9 +208,7 @@ _CHECKS: Mapping[str, Callable[[Any, Limits], Any]] = {
     "tags": _tags,
     "confidence": _share("confidence"),
     "importance": _share("importance"),
-    "source": _note("the source"),
-    "context": _note("the context"),
-    "channel": _note("the channel"),
+    **{name: _note(f"the {name}") for name in NOTES},
     "metadata": checked_metadata,
     "pinned": lambda value, _: bool(value),
 }

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from mcp_memory.engine.context import Topic, checked_limit
+from mcp_memory.engine.drafts import WRITTEN
 from mcp_memory.engine.memory_changes import refuse_twin, remember_again
 from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.events import ChangeUndone, MemoryUpdated, kind_of
@@ -21,7 +22,7 @@ MOST_EVENTS = 1000
 
 _INTERNAL = frozenset({"seq", "space_id", "content_hash", "hash"})
 
-_RESTORED = ("content", "type", "kind", "importance", "source", "context", "channel", "metadata")
+_RESTORED = ("kind", *(name for name in WRITTEN if name != "confidence"))
 """Fields that restoring a version sets. Confidence stays: it reflects use, not content."""
 
 

@@ -9,7 +9,14 @@ from mcp_memory.embedding import NoModel
 from mcp_memory.engine import feedback
 from mcp_memory.engine.associating import MOST_ASSOCIATIONS, connect, connect_all, target_of
 from mcp_memory.engine.context import Context, Topic, at_most
-from mcp_memory.engine.drafts import PLAIN_TYPE, NewAssociation, NewMemory, checked, checked_association
+from mcp_memory.engine.drafts import (
+    NOTES,
+    PLAIN_TYPE,
+    NewAssociation,
+    NewMemory,
+    checked,
+    checked_association,
+)
 from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.engine.memory_changes import remember_again, strengthened, supersede
@@ -187,18 +194,10 @@ class Remembering(Topic):
 
     def _add(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> Memory:
         memory = tx.memories.add(
+            **new.stored(),
             id=self._context.new_id(),
-            content=new.content,
-            type=new.type,
             kind=GENERIC_KIND,
             origin="memory",
-            tags=new.tags,
-            confidence=new.confidence,
-            importance=new.weight,
-            source=new.source,
-            context=new.context,
-            channel=new.channel,
-            metadata=new.metadata,
             pinned=new.is_pinned,
             captured=new.captured,
             project=self._project(new),
@@ -343,9 +342,7 @@ def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any
         "confidence": max(memory.confidence, new.confidence),
         "importance": max(memory.importance, new.weight),
         "type": new.type if memory.type == PLAIN_TYPE else memory.type,
-        "source": memory.source or new.source,
-        "context": memory.context or new.context,
-        "channel": memory.channel or new.channel,
+        **{name: getattr(memory, name) or getattr(new, name) for name in NOTES},
         "origin": "memory",  # stored in its own right, it stays when an entity lets go of it
         "superseded_at": None,
         "superseded_by": None,
@@ -357,20 +354,7 @@ def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any
 
 def _as_memory(tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
     """The new memory as it would have been kept, for the history of the one that absorbs it."""
-    return replace(
-        memory,
-        content=new.content,
-        type=new.type,
-        tags=new.tags,
-        confidence=new.confidence,
-        importance=new.weight,
-        source=new.source,
-        context=new.context,
-        channel=new.channel,
-        metadata=new.metadata,
-        created_at=tx.at,
-        updated_at=tx.at,
-    )
+    return replace(memory, **new.stored(), created_at=tx.at, updated_at=tx.at)
 
 
 def plain_changes(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
-from mcp_memory.model import Filter
+from mcp_memory.model import EQUAL_FILTERS, MARK_FILTERS, Filter
 from mcp_memory.ranking.decay import CAPTURED_FADES_FASTER
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.scope import in_list
@@ -24,8 +24,7 @@ def decay_params(now: datetime, half_life: timedelta) -> dict[str, float]:
 
 
 _COMPARISONS = {
-    "source": "o.source = :source",
-    "channel": "o.channel = :channel",
+    **{name: f"o.{name} = :{name}" for name in EQUAL_FILTERS},
     "in_project": "(o.project IS NULL OR o.project = :in_project)",
     "after": "o.created_at > :after",
     "before": "o.created_at < :before",
@@ -55,14 +54,8 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
 
 
 def _marks(filter: Filter) -> Iterator[str]:
-    marks = {
-        "pinned_at": filter.pinned,
-        "superseded_at": filter.superseded,
-        "captured_at": filter.captured,
-        "archived_at": filter.archived,
-        "quarantined_at": filter.quarantined,
-    }
-    for column, wanted in marks.items():
+    for name, column in MARK_FILTERS.items():
+        wanted = getattr(filter, name)
         if wanted is not None:
             yield f"o.{column} IS {'NOT ' if wanted else ''}NULL"
 

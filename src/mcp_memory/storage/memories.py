@@ -207,27 +207,25 @@ class Memories:
         type: str,
         origin: Origin,
         importance: float,
-        confidence: float = 1.0,
         kind: str,
+        confidence: float = 1.0,
         tags: Sequence[str] = (),
-        source: str | None = None,
-        context: str | None = None,
-        channel: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         pinned: bool = False,
         flagged: bool = False,
         captured: bool = False,
-        project: str | None = None,
         quarantined: bool = False,
+        **others: str | None,
     ) -> Memory:
+        """Store a memory; `others` are its columns of text that may be missing."""
+        if unknown := others.keys() - Memory.__slots__:
+            raise TypeError(f"a memory has no {', '.join(sorted(unknown))}")
         at = self._scope.at
         row = {
-            "id": id, "content": content, "type": type, "kind": kind, "tags": list(tags),
-            "confidence": confidence, "importance": importance, "source": source, "context": context,
-            "channel": channel, "metadata": dict(metadata or {}), "origin": origin,
-            "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
-            "captured_at": at if captured else None, "project": project,
-            "quarantined_at": at if quarantined else None,
+            **others, "id": id, "content": content, "type": type, "kind": kind, "tags": list(tags),
+            "confidence": confidence, "importance": importance, "metadata": dict(metadata or {}),
+            "origin": origin, "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
+            "captured_at": at if captured else None, "quarantined_at": at if quarantined else None,
         }  # fmt: skip
         [memory] = self._add_all([row])
         return memory

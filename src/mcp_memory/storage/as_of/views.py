@@ -9,7 +9,17 @@ from datetime import timedelta
 from typing import Any
 
 from mcp_memory.errors import EntityNotFound, NotFound
-from mcp_memory.model import EmbeddingModel, Entity, Filter, Memory, Node, Owner, Relation
+from mcp_memory.model import (
+    EQUAL_FILTERS,
+    MARK_FILTERS,
+    EmbeddingModel,
+    Entity,
+    Filter,
+    Memory,
+    Node,
+    Owner,
+    Relation,
+)
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import filters
 from mcp_memory.storage.as_of.past_rows import PastRows
@@ -169,17 +179,17 @@ class PastMemories(Memories):
                 (memory.forgotten_at is not None) == filter.forgotten,
                 not filter.types or memory.type in filter.types,
                 set(filter.tags) <= set(memory.tags),
-                filter.source in (None, memory.source),
-                filter.channel in (None, memory.channel),
+                *(getattr(filter, name) in (None, getattr(memory, name)) for name in EQUAL_FILTERS),
+                *(
+                    getattr(filter, name) in (None, getattr(memory, column) is not None)
+                    for name, column in MARK_FILTERS.items()
+                ),
                 filter.in_project is None or memory.project in (None, filter.in_project),
                 filter.after is None or memory.created_at > filter.after,
                 filter.before is None or memory.created_at < filter.before,
                 filter.entity_seq is None or memory.seq in linked,
                 filter.min_confidence is None or confidence >= filter.min_confidence,
                 filter.below_confidence is None or confidence < filter.below_confidence,
-                filter.pinned in (None, memory.pinned_at is not None),
-                filter.superseded in (None, memory.superseded_at is not None),
-                filter.captured in (None, memory.captured_at is not None),
             )
         )
 
