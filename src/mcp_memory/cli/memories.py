@@ -24,16 +24,16 @@ from mcp_memory.cli.options import (
     MEMORY_ID,
     SHARE,
     as_of_option,
-    filter_options,
-    json_object,
+    given,
+    options_for,
     text_or_input,
 )
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.memories import MOST_LISTED, Stored
 from mcp_memory.errors import Invalid, NotFound
-from mcp_memory.model import ASSOCIATION_TYPES, MEMORY_TYPES, Filter, Memory, SearchMode
+from mcp_memory.inputs import NewMemory
+from mcp_memory.model import ASSOCIATION_TYPES, Filter, Memory, SearchMode
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.text.preview import shortened
 from mcp_memory.tuning import Fading
@@ -43,33 +43,15 @@ MODES = click.Choice(get_args(SearchMode))
 
 @click.command()
 @click.argument("text")
-@click.option(
-    "--type",
-    default="observation",
-    show_default=True,
-    help=f"One of {', '.join(MEMORY_TYPES)}, or a name of your own.",
-)
-@click.option("--tag", "tags", multiple=True, help="A tag; repeat for several.")
-@click.option(
-    "--about", "entity_names", multiple=True, type=ENTITY_NAME, help="An entity that it is about; repeat."
-)
-@click.option(
-    "--relevance", type=SHARE, default=1.0, help="How much it is about those entities, from 0 to 1."
-)
-@click.option("--confidence", type=SHARE, default=1.0, help="How sure you are, from 0 to 1.")
-@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1 (default 0.5).")
-@click.option("--source", help="Where it comes from.")
-@click.option("--context", help="The context in which it was said.")
-@click.option("--channel", help="The conversation that it comes from.")
-@click.option("--metadata", type=json_object, default="{}", help="Anything else, as a JSON object.")
+@options_for(NewMemory, without="content")
 @json_option
 @click.pass_obj
-def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> None:
+def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> None:
     """Store TEXT (- for standard input). Known content is not stored twice, but reinforced.
 
     Prints the id of the memory.
     """
-    stored = session.engine.memories.remember(NewMemory(content=text_or_input(text), **given))
+    stored = session.engine.memories.remember(NewMemory(content=text_or_input(text), **given(options)))
     if as_json:
         print_json(stored_json(stored))
         return
@@ -86,7 +68,7 @@ def remember(session: Session, /, text: str, as_json: bool, **given: Any) -> Non
     show_default=True,
     help="By words and meaning, by one of them, or along the relations of entities in the query.",
 )
-@filter_options
+@options_for(Filter, without="forgotten archived")
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity; with --mode graph, where to start.")
 @click.option("--hops", type=click.IntRange(1, 5), default=1, help="How far --mode graph goes.")
 @click.option("--limit", type=click.IntRange(1, 100), help="Show at most this many.")
@@ -123,7 +105,7 @@ def recall(
     answer = session.engine.recall.recall(
         query,
         mode=mode,
-        filter=Filter(**filters),
+        filter=Filter(**given(filters)),
         entity_name=about,
         hops=hops,
         limit=limit,
@@ -148,11 +130,8 @@ def memories() -> None:
 
 
 @memories.command("list")
-@filter_options
+@options_for(Filter, archived="Only memories that have faded and were archived.")
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity.")
-@click.option("--pinned", is_flag=True, help="Only pinned ones.")
-@click.option("--forgotten", is_flag=True, help="Only forgotten ones.")
-@click.option("--archived", is_flag=True, help="Those that have faded and were put away.")
 @click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
 @click.option(
     "--limit",
@@ -168,9 +147,8 @@ def list_(
     session: Session,
     /,
     about: str | None,
-    pinned: bool,
     forgotten: bool,
-    archived: bool,
+    archived: bool | None,
     order: str,
     limit: int,
     offset: int,
@@ -178,12 +156,7 @@ def list_(
     **filters: Any,
 ) -> None:
     """List memories, the newest first unless another order is asked for."""
-    wanted = Filter(
-        **filters,
-        pinned=True if pinned else None,
-        forgotten=forgotten or archived,
-        archived=True if archived else None,
-    )
+    wanted = Filter(**given(filters), forgotten=forgotten or bool(archived), archived=archived)
     topic = session.engine.memories
     page = topic.find(wanted, about=about, order=order, limit=limit, offset=offset)
     described = topic.describe(page.memories)
@@ -221,24 +194,25 @@ def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
 @memories.command()
 @click.argument("id", type=MEMORY_ID)
-@click.option("--content", help="What it is to say (- for standard input).")
-@click.option("--type", help="What kind of memory it is.")
-@click.option("--tag", "tags", multiple=True, help="Its tags, in place of those it has; repeat.")
+@options_for(
+    NewMemory,
+    without="entity_names relevance",
+    content="What it is to say (- for standard input).",
+    type="What kind of memory it is.",
+    tags="Its tags, in place of those it has.",
+    importance="How much it matters, 0 to 1.",
+    metadata="All of its metadata.",
+    pinned="Keep it from fading, or let it fade.",
+)
 @click.option("--no-tags", is_flag=True, help="Take all tags off.")
-@click.option("--confidence", type=SHARE, help="How sure you are, from 0 to 1.")
-@click.option("--importance", type=SHARE, help="How much it matters, from 0 to 1.")
-@click.option("--source", help="Where it comes from.")
-@click.option("--context", help="The context in which it was said.")
-@click.option("--channel", help="The conversation that it comes from.")
-@click.option("--metadata", type=json_object, help="All of its metadata, as a JSON object.")
 @click.option("--expect-version", type=int, help="Only if the memory is still at this version.")
 @json_option
 @click.pass_obj
 def edit(
-    session: Session, /, id: str, no_tags: bool, expect_version: int | None, as_json: bool, **given: Any
+    session: Session, /, id: str, no_tags: bool, expect_version: int | None, as_json: bool, **options: Any
 ) -> None:
     """Change a memory; what it said before stays in its history. Without an option, in your editor."""
-    changes = {name: value for name, value in given.items() if value not in (None, ())}
+    changes = given(options)
     if no_tags:
         changes["tags"] = ()
     if "content" in changes:

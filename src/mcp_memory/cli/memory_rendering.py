@@ -10,6 +10,7 @@ from typing import Any
 from mcp_memory.cli.output import printable, say, shaped, table
 from mcp_memory.engine.memories import Described, Stored
 from mcp_memory.engine.recall import Hit
+from mcp_memory.inputs import NOTES
 from mcp_memory.model import Association, Memory
 from mcp_memory.text.preview import shortened
 
@@ -128,9 +129,7 @@ def _facts(one: Described) -> list[tuple[str, str]]:
         ("tags", ", ".join(memory.tags)),
         ("confidence", f"{one.effective_confidence:.2f} (stored: {memory.confidence:.2f})"),
         ("importance", f"{memory.importance:.2f}"),
-        ("source", memory.source or ""),
-        ("context", memory.context or ""),
-        ("channel", memory.channel or ""),
+        *((name, getattr(memory, name) or "") for name in NOTES),
         ("metadata", json.dumps(memory.metadata, ensure_ascii=False) if memory.metadata else ""),
         ("created", printable(memory.created_at)),
         ("changed", printable(memory.updated_at) if memory.updated_at != memory.created_at else ""),

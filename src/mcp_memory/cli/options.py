@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
 
 from mcp_memory.cli.session import Session
 from mcp_memory.errors import Invalid, MemoryServerError
+from mcp_memory.fields import Given, given_fields
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -80,25 +84,53 @@ def json_object(text: str) -> dict[str, Any]:
     return read
 
 
-def filter_options(command: Decorated) -> Decorated:
-    """The fields of a `Filter`, as options."""
-    for option in (
-        click.option("--channel", help="Only from this conversation."),
-        click.option("--source", help="Only from this source."),
-        click.option(
-            "--before", type=moment, help="Only created before this time, such as 2026-03-08, yesterday, 3d."
-        ),
-        click.option(
-            "--after", type=moment, help="Only created after this time, such as 2026-03-08, '2 weeks ago'."
-        ),
-        click.option(
-            "--min-confidence", type=SHARE, help="Only with at least this effective confidence, from 0 to 1."
-        ),
-        click.option("--tag", "tags", multiple=True, help="Only with this tag; repeat to ask for several."),
-        click.option("--type", "types", multiple=True, help="Only of this type; repeat to allow several."),
-    ):
-        command = option(command)
-    return command
+_SPELLED = {"tags": "--tag", "types": "--type", "entity_names": "--about"}
+_TIMES = " Such as 2026-03-08, yesterday, '2 weeks ago'."
+
+
+def options_for(
+    value: type[DataclassInstance], *, without: str = "", **helps: str
+) -> Callable[[Decorated], Decorated]:
+    """Options for the fields of a value that callers may give; `helps` are words of the command's own.
+
+    An option that is not given is None, or empty if it can be repeated: `given` leaves those out.
+    """
+    options = [
+        _option(one, helps.get(one.name, one.help))
+        for one in given_fields(value)
+        if one.name not in without.split()
+    ]
+
+    def declared(command: Decorated) -> Decorated:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return declared
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value not in (None, ())}
+
+
+def _option(one: Given, help: str) -> Callable[[Decorated], Decorated]:
+    flag = _SPELLED.get(one.name, f"--{one.name.replace('_', '-')}")
+    kinds = get_args(one.kind) or (one.kind,)
+    if one.kind is bool:
+        return click.option(flag, is_flag=True, help=help)
+    if bool in kinds:
+        return click.option(f"{flag}/--not-{flag[2:]}", default=None, help=help)
+    if get_origin(one.kind) is tuple:
+        kind = ENTITY_NAME if one.name == "entity_names" else None
+        return click.option(flag, one.name, multiple=True, type=kind, help=f"{help} Repeat for several.")
+    if get_origin(one.kind) is Mapping:
+        return click.option(flag, type=json_object, help=f"{help} A JSON object.")
+    if datetime in kinds:
+        return click.option(flag, type=moment, help=help + _TIMES)
+    if float in kinds:
+        return click.option(flag, type=SHARE, help=help)
+    return click.option(flag, help=help)
 
 
 def as_of_option(command: Decorated) -> Decorated:

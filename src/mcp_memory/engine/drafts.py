@@ -1,27 +1,30 @@
-"""Memories to be stored, and their validation."""
+"""Validation of memories to be stored, of changes to them, and of filters."""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 
 from mcp_memory.engine.context import at_most, checked_share, checked_text, in_utc, storable
 from mcp_memory.errors import Invalid
-from mcp_memory.fields import Help, OptionalText, given_fields
-from mcp_memory.model import (
-    ASSOCIATION_TYPES,
-    DEFAULT_IMPORTANCE,
-    EQUAL_FILTERS,
-    MEMORY_TYPES,
-    ORDINARY_IMPORTANCE,
-    PINNED_TYPE,
-    Filter,
-    Memory,
-)
+from mcp_memory.inputs import NOTES, PLAIN_TYPE, WRITTEN, NewAssociation, NewMemory
+from mcp_memory.model import ASSOCIATION_TYPES, EQUAL_FILTERS, Filter
 from mcp_memory.tuning import Limits
 
-PLAIN_TYPE = "observation"
-"""The type of a memory whose writer named none."""
+__all__ = [
+    "LABEL_LENGTH",
+    "MOST_TAGS",
+    "NOTES",
+    "PLAIN_TYPE",
+    "WRITTEN",
+    "NewAssociation",
+    "NewMemory",
+    "checked",
+    "checked_association",
+    "checked_changes",
+    "checked_filter",
+    "checked_metadata",
+]
 
 MOST_TAGS = 100
 MOST_FILTER_TYPES = 100
@@ -30,68 +33,6 @@ DEEPEST_METADATA = 50
 
 LABEL_LENGTH = 200
 """Of a type or a tag, in characters."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewMemory:
-    """A memory to be stored. The fields with a `Help` can also be changed later, except for its entities."""
-
-    content: Annotated[str, Help("One fact, in a sentence that can be understood without this conversation.")]
-    type: Annotated[str, Help(f"One of {', '.join(MEMORY_TYPES)}; or a name of your own.")] = PLAIN_TYPE
-    tags: Annotated[tuple[str, ...], Help("Words to filter by later.")] = ()
-    confidence: Annotated[float, Help("How sure it is, 0 to 1.")] = 1.0
-    importance: Annotated[
-        float | None, Help("How much it matters, 0 to 1; follows from the type unless given.")
-    ] = None
-    source: Annotated[str | None, Help("Where it comes from.")] = None
-    context: Annotated[str | None, Help("What was going on when it came up.")] = None
-    channel: Annotated[str | None, Help("The conversation that it comes from.")] = None
-    metadata: Annotated[Mapping[str, Any], Help("Anything else worth keeping with it.")] = field(
-        default_factory=dict
-    )
-    pinned: Annotated[bool | None, Help("Keep it from fading; follows from the type unless given.")] = None
-    entity_names: Annotated[
-        tuple[str, ...], Help("Who or what it is about, by name; made if not known yet.")
-    ] = ()
-    relevance: Annotated[
-        float, Help("How much it is about those entities, 0 to 1; graph searches weigh by it.")
-    ] = 1.0
-    captured: bool = False
-    """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
-    project: str | None = None
-    """None: the caller's."""
-    quarantined: bool = False
-    """Kept apart because of where it comes from: found on request only."""
-
-    @property
-    def is_pinned(self) -> bool:
-        return self.type == PINNED_TYPE if self.pinned is None else self.pinned
-
-    @property
-    def weight(self) -> float:
-        if self.importance is not None:
-            return self.importance
-        return DEFAULT_IMPORTANCE.get(self.type, ORDINARY_IMPORTANCE)
-
-    def stored(self) -> dict[str, Any]:
-        """What was given, by the columns of a memory."""
-        return {name: getattr(self, name) for name in WRITTEN} | {"importance": self.weight}
-
-
-WRITTEN = tuple(one.name for one in given_fields(NewMemory) if one.name in Memory.__slots__)
-"""Columns of a memory that its writer sets."""
-
-NOTES = tuple(one.name for one in given_fields(NewMemory) if one.kind == OptionalText)
-"""Those of them that are text and may be missing."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewAssociation:
-    """An association to be created."""
-
-    target_id: str
-    type: str = "related_to"
-    weight: float = 0.5
 
 
 def checked(new: NewMemory, limits: Limits) -> NewMemory:

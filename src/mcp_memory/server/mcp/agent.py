@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from mcp_memory.inputs import NewAssociation, NewMemory
 from mcp_memory.model import AgentMode, Filter, SortOrder
-from mcp_memory.server.mcp.tools import CHANGES, DELETES, READS, Arguments, Sized, ToolSet, tool
+from mcp_memory.server.mcp.tools import CHANGES, DELETES, KINDS, READS, Arguments, Sized, ToolSet, tool
+from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory, SimilarMemory
 from mcp_memory.server.shapes.shape import OnlyIfTrue, Record, Rounded, Shape, drawn, omitted
 
@@ -30,6 +32,8 @@ class AssociationItem(Arguments):
     weight: Annotated[float, Field(description="How strong the link is, 0 to 1.")] = 0.5
 
 
+@takes(NewMemory, KINDS, only="content type importance source channel pinned",
+       type="memory_type", channel="channel_id")  # fmt: skip
 class MemorySave(Arguments):
     content: Annotated[
         str, Field(description="What to remember: concise but complete, at most 50,000 bytes.")
@@ -47,10 +51,6 @@ class MemorySave(Arguments):
     source: Annotated[
         str | None, Field(description="Where it comes from, e.g. user stated explicitly, inferred.")
     ] = None
-    channel: Annotated[
-        str | None, Field(validation_alias="channel_id", description="The conversation it comes from.")
-    ] = None
-    pinned: Annotated[bool | None, Field(description="True keeps it from fading, as identity does.")] = None
     associations: Annotated[
         list[AssociationItem], Field(description="Links to memories that it belongs with.")
     ] = []
@@ -143,8 +143,6 @@ def memory_save(engine: Engine, arguments: MemorySave) -> Saved:
     update, and listed in `updates`: if it replaces that one, delete that one or save with an `updates`
     association, which ranks it last.
     """
-    from mcp_memory.engine.drafts import NewAssociation, NewMemory
-
     stored = engine.memories.save(
         arguments.fill(NewMemory), [item.fill(NewAssociation) for item in arguments.associations]
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from mcp_memory.model import MEMORY_TYPES, Filter, SearchMode
+from mcp_memory.inputs import NewMemory
+from mcp_memory.model import Filter, SearchMode
 from mcp_memory.ranking.decay import STRICT_FLOOR
 from mcp_memory.server.mcp import graph, memory_maintenance
-from mcp_memory.server.mcp.tools import CHANGES, READS, Arguments, Moment, Sized, ToolSet, tool
+from mcp_memory.server.mcp.tools import CHANGES, KINDS, READS, Arguments, Moment, Sized, ToolSet, tool
+from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory, SimilarMemory
 from mcp_memory.server.shapes.shape import OnlyIfTrue, Record, Rounded, Shape, drawn, omitted
 from mcp_memory.tuning import Fading
@@ -18,34 +20,17 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
     from mcp_memory.engine.memories import Stored
 
-TYPES = ", ".join(MEMORY_TYPES)
 
-
+@takes(NewMemory, KINDS, without="channel", type="memory_type")
 class StoreMemory(Arguments):
-    content: Annotated[
-        str, Field(description="One fact, in a sentence that can be understood without this conversation.")
-    ]
-    type: Annotated[
-        str, Field(validation_alias="memory_type", description=f"One of {TYPES}; or a name of your own.")
-    ] = "observation"
-    tags: Annotated[list[str], Field(description="Words to filter by later.")] = []
-    confidence: Annotated[float, Field(description="How sure it is, 0 to 1.")] = 1.0
-    source: Annotated[str | None, Field(description="Where it comes from.")] = None
-    context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
-    metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
-    pinned: Annotated[
-        bool | None, Field(description="Keep it from fading; follows from the type unless given.")
-    ] = None
-    entity_names: Annotated[
-        list[str], Field(description="Who or what it is about, by name; made if not known yet.")
-    ] = []
-    relevance: Annotated[
-        float, Field(description="How much it is about those entities, 0 to 1; graph searches weigh by it.")
-    ] = 1.0
     importance: Annotated[float, Field(description="How much it matters, 0 to 1.")] = 0.5
     details: Annotated[bool, Field(description="Answer with everything that is kept about it.")] = False
 
 
+@takes(
+    Filter, KINDS, without="below_confidence channel forgotten pinned superseded archived",
+    types="memory_types", after="after_date", before="before_date",
+)  # fmt: skip
 class RecallMemories(Sized):
     query: Annotated[str, Field(description="A question or a description, in plain words.")]
     search_mode: Annotated[
@@ -55,8 +40,6 @@ class RecallMemories(Sized):
             "words; graph for what is known around an entity that the query names."
         ),
     ] = "hybrid"
-    types: Annotated[list[str], Field(validation_alias="memory_types", description="Only these types.")] = []
-    tags: Annotated[list[str], Field(description="Only memories that have all of these tags.")] = []
     min_confidence: Annotated[
         float | None,
         Field(
@@ -77,17 +60,10 @@ class RecallMemories(Sized):
         str | None,
         Field(description="Only memories about this entity; in graph mode, the entity to start from."),
     ] = None
-    after: Annotated[
-        Moment | None, Field(validation_alias="after_date", description="Only memories stored after this.")
-    ] = None
-    before: Annotated[
-        Moment | None, Field(validation_alias="before_date", description="Only memories stored before this.")
-    ] = None
-    source: Annotated[str | None, Field(description="Only memories from this source.")] = None
     hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
     explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
     include_archived: Annotated[
-        bool, Field(description="Also search what has faded and was put away. restore_memory brings it back.")
+        bool, Field(description="Also search what has faded and was archived. restore_memory brings it back.")
     ] = False
     details: Annotated[bool, Field(description="With everything that is kept about each memory.")] = False
     as_of: Annotated[
@@ -151,8 +127,6 @@ def store_memory(engine: Engine, arguments: StoreMemory) -> StoredOut | StoredBr
     close but different is kept beside it and listed in `similar`: if the new fact replaces one of those,
     forget the old one. For facts that belong to a structured graph, use create_entities.
     """
-    from mcp_memory.engine.drafts import NewMemory
-
     stored = engine.memories.remember(arguments.fill(NewMemory))
     return (StoredOut if arguments.details else StoredBrief).of(stored, message=_message(stored))
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from mcp_memory.inputs import NOTES, NewMemory
 from mcp_memory.server.mcp.graph_outputs import FullRelation
 from mcp_memory.server.mcp.tools import (
     CHANGES,
     DELETES,
+    KINDS,
     READS,
     TAKES_BACK,
     Arguments,
@@ -24,6 +26,7 @@ from mcp_memory.server.shapes.analytics import Overview
 from mcp_memory.server.shapes.changes import Change, Undone
 from mcp_memory.server.shapes.curation import MergeCounts
 from mcp_memory.server.shapes.entities import Entity
+from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory
 from mcp_memory.server.shapes.shape import Record, Rounded, Shape, drawn, omitted
 from mcp_memory.text.preview import shortened
@@ -51,33 +54,37 @@ class DeleteMemories(Arguments):
     dry_run: Annotated[bool, Field(description="Only say what would be deleted.")] = False
 
 
-_EMPTY: Mapping[str, Any] = {"tags": (), "source": None, "context": None, "metadata": {}}
+_NOT_HERE = "channel"
+_EMPTY: Mapping[str, Any] = {
+    "tags": (),
+    "metadata": {},
+    **{name: None for name in NOTES if name not in _NOT_HERE.split()},
+}
+"""What can be taken away, and what is there instead."""
+
+if TYPE_CHECKING:
+    Emptied = str
+else:
+    Emptied = Literal[tuple(_EMPTY)]
 
 
+@takes(NewMemory, KINDS, optional=True, without=f"entity_names relevance {_NOT_HERE}", type="memory_type")
 class UpdateMemory(Arguments):
     memory_id: MemoryId
     content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
-    type: Annotated[
-        str | None, Field(validation_alias="memory_type", description="What kind of memory it is.")
-    ] = None
     tags: Annotated[list[str] | None, Field(description="All of its tags.")] = None
-    confidence: Annotated[float | None, Field(description="How sure it is, 0 to 1.")] = None
-    importance: Annotated[float | None, Field(description="How much it matters, 0 to 1.")] = None
-    source: Annotated[str | None, Field(description="Where it comes from.")] = None
-    context: Annotated[str | None, Field(description="What was going on when it came up.")] = None
     metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
     pinned: Annotated[bool | None, Field(description="True keeps it from fading, false lets it fade.")] = None
-    clear: Annotated[
-        list[Literal["tags", "source", "context", "metadata"]], Field(description="Fields to empty.")
-    ] = []
+    clear: Annotated[list[Emptied], Field(description="Fields to empty.")] = []
     expected_version: Annotated[
         int | None, Field(description="Change it only if it is still at this version.")
     ] = None
 
-    def changes(self) -> dict[str, Any]:
-        """What is given, by the names that a memory has for it."""
-        given = self.model_dump(exclude={"memory_id", "expected_version", "clear"}, exclude_none=True)
-        return given | {name: _EMPTY[name] for name in self.clear}
+
+def _changes(arguments: UpdateMemory) -> dict[str, Any]:
+    """What is given, by the names that a memory has for it."""
+    given = arguments.model_dump(exclude={"memory_id", "expected_version", "clear"}, exclude_none=True)
+    return given | {name: _EMPTY[name] for name in arguments.clear}
 
 
 class GetEntityGraph(Sized):
@@ -266,7 +273,7 @@ def update_memory(engine: Engine, arguments: UpdateMemory) -> UpdatedShown:
     both remain known. What the memory said before stays readable in memory_history.
     """
     changed = engine.memories.update(
-        arguments.memory_id, arguments.changes(), expected_version=arguments.expected_version
+        arguments.memory_id, _changes(arguments), expected_version=arguments.expected_version
     )
     return UpdatedShown.of(memory=changed, version=changed.version)
 

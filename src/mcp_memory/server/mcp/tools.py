@@ -19,6 +19,7 @@ from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.schema import Json
 from mcp_memory.server.mcp.validation import validated
 from mcp_memory.server.mcp.wording import ALL_NAMES, about_offered
+from mcp_memory.server.shapes.inputs import Kinds
 from mcp_memory.server.shapes.shape import Shape
 from mcp_memory.text.budget import within
 from mcp_memory.text.plain import plain
@@ -246,6 +247,10 @@ class ToolSet:
 
 Moment = Annotated[datetime, WithJsonSchema({"type": "string"})]
 """Without a format in its schema: a date alone will do as well."""
+
+
+KINDS: Kinds = {tuple[str, ...]: list[str], Mapping[str, Any]: dict[str, Any], datetime: Moment}
+"""How arguments read the types of the domain. The engine checks numbers, and says what to do."""
 
 
 class Arguments(Shape):

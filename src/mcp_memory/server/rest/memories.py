@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,9 +14,10 @@ from starlette.requests import Request
 
 from mcp_memory import model
 from mcp_memory.engine import Engine
-from mcp_memory.engine.drafts import PLAIN_TYPE, NewMemory
 from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import NotFound
+from mcp_memory.fields import OptionalText
+from mcp_memory.inputs import NewMemory
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
@@ -31,6 +33,7 @@ from mcp_memory.server.rest.dependencies import (
 from mcp_memory.server.rest.dependencies import expected_version as version_in
 from mcp_memory.server.rest.fields import AsOf, Body, Flag, MemoryPage, Moment, Page, Text
 from mcp_memory.server.shapes.changes import Done
+from mcp_memory.server.shapes.inputs import Kinds, takes
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
 from mcp_memory.server.shapes.shape import Id as ShownId
 from mcp_memory.server.shapes.shape import Share
@@ -39,34 +42,30 @@ from mcp_memory.tuning import Fading
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
 
+IN_BODY: Kinds = {
+    str: Text,
+    OptionalText: OptionalText,
+    float: Share,
+    tuple[str, ...]: tuple[Text, ...],
+    Mapping[str, Any]: dict[str, Any],
+}
+IN_QUERY: Kinds = {float: Share, tuple[str, ...]: Names, datetime: Moment}
+
 Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 
 
+@takes(NewMemory, IN_BODY, without="pinned entity_names relevance")
 class MemoryChanges(Body):
     """What a memory is to say instead. What is not given stays as it is."""
 
     content: Text = ""
     type: Text = Field("", validation_alias="memory_type")
-    tags: tuple[Text, ...] = ()
-    confidence: Share = 1.0
     importance: Share = 0.5
-    source: str | None = None
-    context: str | None = None
-    channel: str | None = None
-    metadata: dict[str, Any] = {}
 
 
-class MemoryToKeep(MemoryChanges):
+@takes(NewMemory, IN_BODY, type="memory_type")
+class MemoryToKeep(Body):
     """Something to be remembered."""
-
-    content: Text
-    type: Text = Field(PLAIN_TYPE, validation_alias="memory_type")
-    importance: Share | None = Field(None, description="What is not given follows from the type.")  # type: ignore[assignment]
-    pinned: bool | None = Field(None, description="Never fades; follows from the type unless given.")
-    entity_names: tuple[Text, ...] = Field(
-        (), description="What it is about; entities that are new are made."
-    )
-    relevance: Share = Field(1.0, description="How much it is about each of them.")
 
 
 class FoundMemories(Page):
@@ -75,23 +74,13 @@ class FoundMemories(Page):
 
 
 class Which(Paging):
-    """Filters over memories. What is not given does not restrict."""
+    """Filters over memories, besides those that are taken from `Filter`."""
 
     as_of: AsOf = None
-    memory_types: Names = Field([], description="Any of these types.")
-    types: Names = Field([], description="The same as `memory_types`.")
-    tags: Names = Field([], description="All of these tags.")
-    min_confidence: Share | None = Field(None, description="Of the effective confidence.")
-    below_confidence: Share | None = None
-    after_date: Moment | None = Field(None, description="Created after this.")
-    after: Moment | None = Field(None, description="The same as `after_date`.")
-    before_date: Moment | None = Field(None, description="Created before this.")
-    before: Moment | None = Field(None, description="The same as `before_date`.")
+    memory_types: Names = Field([], description="The same as `types`.")
+    after_date: Moment | None = Field(None, description="The same as `after`.")
+    before_date: Moment | None = Field(None, description="The same as `before`.")
     entity_id: str | None = Field(None, description="About this entity, by its id or name.")
-    source: str | None = None
-    channel: str | None = None
-    pinned: bool | None = None
-    superseded: bool | None = None
     include_quarantined: bool = Field(False, description="Also what is kept apart because of its origin.")
 
     @property
@@ -99,26 +88,23 @@ class Which(Paging):
         return self.entity_id or None
 
     def filter(self) -> model.Filter:
-        return self.fill(
-            model.Filter,
-            types=(*self.memory_types, *self.types),
-            after=self.after_date or self.after,
-            before=self.before_date or self.before,
+        given = self.fill(model.Filter)
+        return replace(
+            given,
+            types=(*self.memory_types, *given.types),
+            after=self.after_date or given.after,
+            before=self.before_date or given.before,
+            forgotten=given.forgotten or bool(given.archived),
             quarantined=None if self.include_quarantined else False,
         )
 
 
+@takes(model.Filter, IN_QUERY)
 class Listing(Which):
     order: Order = "recent"
-    forgotten: bool = Field(False, description="Only forgotten memories instead of only living ones.")
-    archived: bool | None = Field(
-        None, description="true: only what has faded and was put away; false: with `forgotten`, without it."
-    )
-
-    def filter(self) -> model.Filter:
-        return replace(super().filter(), forgotten=self.forgotten or bool(self.archived))
 
 
+@takes(model.Filter, IN_QUERY, without="forgotten archived")
 class Search(Which):
     q: str = Field(min_length=1, description="What to look for, in plain language.")
     mode: model.SearchMode = "hybrid"
@@ -128,7 +114,7 @@ class Search(Which):
         None, ge=1, le=100, description="How many at most; `SEARCH_DEFAULT_LIMIT` unless given."
     )
     explain: bool = False
-    include_archived: bool = Field(False, description="Also what has faded and was put away.")
+    include_archived: bool = Field(False, description="Also what has faded and was archived.")
     fading: Fading | None = Field(
         None,
         description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",

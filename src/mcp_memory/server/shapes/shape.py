@@ -8,9 +8,9 @@ fields of a value with those of its shapes.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -98,13 +98,17 @@ def drawn(
                 fields[name] = (Annotated[kind, info], Field(serialization_alias=renamed[name]))
             else:
                 fields[name] = (info.annotation, info)
-        for name, info in cls.model_fields.items():
-            fields[name] = (info.annotation, info)
-        return create_model(  # type: ignore[return-value]
-            cls.__name__, __base__=cls.__base__, __module__=cls.__module__, __doc__=cls.__doc__, **fields
-        )
+        return remade(cls, fields)
 
     return declared
+
+
+def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:
+    """The shape with these fields before its own; a field of its own takes the place of one of them."""
+    own = {name: (info.annotation, info) for name, info in cls.model_fields.items()}
+    names: dict[str, Any] = {"__module__": cls.__module__, "__doc__": cls.__doc__}
+    made: Any = create_model(cls.__name__, __base__=cls.__base__, **names, **{**fields, **own})
+    return cast("type[S]", made)
 
 
 class _Reading:
