@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from mcp_memory import model
+from mcp_memory import inputs, model
 from mcp_memory.cli import memories as memory_commands
 from mcp_memory.cli import shapes as printed
-from mcp_memory.engine import drafts, history
-from mcp_memory.server.mcp import agent, graph_outputs, memory, memory_maintenance
+from mcp_memory.engine import archive_records, history
+from mcp_memory.fields import given_fields
+from mcp_memory.server.mcp import graph_outputs, memory, memory_maintenance
 from mcp_memory.server.rest import memories as rest_memories
 from mcp_memory.server.rest import relations as rest_relations
 from mcp_memory.server.shapes import changes, entities, memories
 from mcp_memory.server.shapes.shape import Shape, drawn
-from mcp_memory.storage.schema import COLUMNS
+from mcp_memory.storage.schema import TABLE
 
 pytestmark = pytest.mark.unit
 
@@ -30,10 +31,6 @@ SHOWN_AS = {
 }
 """Moments that outside are only a fact."""
 
-USE = "access_count accessed_at version updated_at"
-TRUST = "archived_at confirmed_at quarantined_at provenance"
-LIFE = f"forgotten_at forgotten_reason superseded_by flagged_at captured_at pinned_at project {TRUST}"
-
 SHAPES: list[tuple[Any, type[Shape], str]] = [
     # The value, one of its shapes, and what that shape leaves out on purpose.
     (model.Memory, memories.Memory, "seq"),
@@ -43,16 +40,6 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
         memory.MemoryOut,
         "seq kind origin channel flagged_at superseded_at superseded_by forgotten_at forgotten_reason "
         "captured_at project archived_at confirmed_at quarantined_at provenance",
-    ),
-    (
-        model.Memory,
-        memory_maintenance.MemoryShown,
-        f"seq kind origin source context channel metadata superseded_at {USE} {LIFE}",
-    ),
-    (
-        model.Memory,
-        agent.Recalled,
-        f"seq kind tags confidence context channel metadata origin {USE} {LIFE}",
     ),
     (model.Entity, entities.Entity, "seq"),
     (model.Entity, printed.EntityJson, "seq"),
@@ -68,21 +55,22 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
     (model.Reflection, entities.Reflection, "seq target_seq"),
     (model.Event, changes.Event, "seq subject"),
     (history.Change, changes.Change, "cursor"),
-    (drafts.NewMemory, rest_memories.MemoryToKeep, "captured project quarantined"),
-    (drafts.NewMemory, memory.StoreMemory, "channel captured project quarantined"),
-    (
-        drafts.NewMemory,
-        agent.MemorySave,
-        "tags confidence context metadata entity_names relevance captured project quarantined",
-    ),
+    (inputs.NewMemory, rest_memories.MemoryToKeep, "captured project quarantined"),
+    (inputs.NewMemory, rest_memories.MemoryChanges,
+     "pinned entity_names relevance captured project quarantined"),
+    (inputs.NewMemory, memory.StoreMemory, "channel captured project quarantined"),
+    (inputs.NewMemory, memory_maintenance.UpdateMemory,
+     "channel entity_names relevance captured project quarantined"),
     (model.Filter, rest_memories.Listing, "entity_seq captured in_project quarantined"),
+    (model.Filter, rest_memories.Search, "entity_seq captured in_project quarantined forgotten archived"),
     (
         model.Filter,
         memory.RecallMemories,
         "below_confidence entity_seq channel forgotten pinned superseded captured in_project "
         "archived quarantined",
     ),
-]
+]  # fmt: skip
+"""Shapes drawn with `only` are short on purpose, and take no new field by themselves."""
 
 
 @pytest.mark.parametrize(
@@ -97,19 +85,55 @@ def test_every_field_of_a_value_is_shown_or_left_out_on_purpose(
     assert missing == set(left_out.split())
 
 
-def test_every_column_of_a_memory_is_read() -> None:
-    inside = {"space_id", "content_hash"}
-    assert {field.name for field in fields(model.Memory)} == set(COLUMNS["memory"]) - inside
+ASKED: list[tuple[Any, Any, str]] = [
+    # The value, the command that takes it, and fields that the command takes otherwise or not.
+    (inputs.NewMemory, memory_commands.remember, "content"),
+    (inputs.NewMemory, memory_commands.memories.commands["edit"], "entity_names relevance"),
+    (model.Filter, memory_commands.recall, "forgotten archived"),
+    (model.Filter, memory_commands.memories.commands["list"], ""),
+]
 
 
-@pytest.mark.parametrize("command", [memory_commands.remember, memory_commands.memories.commands["edit"]])
-def test_what_a_memory_is_made_of_can_be_given_on_the_command_line(command: Any) -> None:
+@pytest.mark.parametrize(("value", "command", "left_out"), ASKED)
+def test_what_callers_may_give_can_be_given_on_the_command_line(
+    value: Any, command: Any, left_out: str
+) -> None:
     options = {parameter.name for parameter in command.params}
-    elsewhere = {"content", "captured", "project", "pinned", "quarantined"}
-    wanted = {field.name for field in fields(drafts.NewMemory)} - elsewhere
-    if command.name == "edit":
-        wanted -= {"entity_names", "relevance"}
-    assert wanted <= options
+    assert {one.name for one in given_fields(value)} - options == set(left_out.split())
+
+
+def test_every_column_is_exported_and_imported_again() -> None:
+    """Except who wrote it: that is never taken from a file."""
+    assert set(archive_records._FIELDS["memory"]) == set(TABLE["memory"].portable) - {"provenance"}
+
+
+WRITTEN_BY_THE_ENGINE = (
+    "id seq kind origin pinned_at created_at updated_at accessed_at access_count version flagged_at "
+    "forgotten_at forgotten_reason superseded_at superseded_by captured_at project archived_at "
+    "confirmed_at quarantined_at provenance"
+)
+
+
+def test_every_column_is_written_by_callers_or_by_the_engine_alone() -> None:
+    inside = {field.name for field in fields(model.Memory)} - set(inputs.WRITTEN)
+    assert inside == set(WRITTEN_BY_THE_ENGINE.split())
+
+
+NOT_FILTERED = "content context metadata importance"
+
+
+def test_every_column_that_callers_write_can_be_filtered_by_or_not_on_purpose() -> None:
+    ways = {"types": "type", "min_confidence": "confidence"}
+    filtered = {ways.get(one.name, one.name) for one in given_fields(model.Filter)}
+    assert set(inputs.WRITTEN) - filtered == set(NOT_FILTERED.split())
+
+
+def test_every_filter_has_a_condition() -> None:
+    """Those that equal a column or ask whether a moment is set have theirs by their name."""
+    by_hand = {"types", "tags", "min_confidence", "below_confidence", "after", "before", "entity_seq",
+               "in_project", "forgotten"}  # fmt: skip
+    derived = {*model.EQUAL_FILTERS, *model.MARK_FILTERS}
+    assert {field.name for field in fields(model.Filter)} == by_hand | derived
 
 
 def test_a_relation_can_be_given_over_http_as_it_is_kept() -> None:

@@ -72,6 +72,10 @@ else:
 class UpdateMemory(Arguments):
     memory_id: MemoryId
     content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
+    type: Annotated[
+        str | None, Field(validation_alias="memory_type", description="What kind of memory it is.")
+    ] = None
+    importance: Annotated[float | None, Field(description="How much it matters, 0 to 1.")] = None
     tags: Annotated[list[str] | None, Field(description="All of its tags.")] = None
     metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
     pinned: Annotated[bool | None, Field(description="True keeps it from fading, false lets it fade.")] = None
