@@ -1,4 +1,5 @@
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,34 @@ def test_no_pair_that_differs_is_merged_even_if_the_model_finds_it_equal() -> No
 def test_most_pairs_of_the_same_fact_are_merged() -> None:
     same = [pair for pair in PAIRS if pair.same]
     assert sum(pair.merged for pair in same) >= 0.75 * len(same)
+
+
+def test_of_pairs_by_a_stranger_to_the_rules_none_that_differs_is_merged_and_half_of_the_others() -> None:
+    lines = (ROOT / "tests" / "data" / "judged_pairs.jsonl").read_text("utf-8").splitlines()
+    pairs = [json.loads(line) for line in lines]
+    merged = [pair for pair in pairs if verdict(pair["a"], pair["b"], pair["cosine"]).same]
+    assert [pair for pair in merged if not pair["same"]] == []
+    assert len(merged) >= 0.5 * sum(pair["same"] for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Ask her, Tom.", "Ask her Tom."),
+        ("Logs go to ~/.cache/logs", "Logs go to ~/cache/logs"),
+        ("The tenants, who pay late, were told.", "The tenants who pay late were told."),
+    ],
+)
+def test_a_comma_or_a_dot_in_a_path_can_be_the_difference(a: str, b: str) -> None:
+    assert not verdict(a, b, 1.0).same
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("We sell bread, milk, and eggs.", "We sell bread, milk and eggs."), ("Today, we rest.", "Today we rest.")],
+)
+def test_a_comma_before_a_conjunction_or_after_a_time_is_style(a: str, b: str) -> None:
+    assert verdict(a, b, 1.0).same
 
 
 def test_the_order_of_the_two_texts_does_not_matter() -> None:

@@ -1,4 +1,4 @@
-"""Small marks that carry meaning: capitals, flags, a comma after `no`, emphasis under a negation."""
+"""Small marks that carry meaning: capitals, flags, paths, commas, emphasis under a negation."""
 
 import re
 from collections import Counter
@@ -9,6 +9,9 @@ from mcp_memory.text.opposites import NEGATIONS, TIMES
 
 _WORD = re.compile(r"[^\W_]+")
 _FLAG = re.compile(r"(?<!\S)--?[A-Za-z]\w*")
+_PATH = re.compile(r"(?<!\S)(?:~|\.{0,2})[/\\][^\s,;]*[^\s,;.!?)]")
+_ADJACENT = re.compile(r"([^\W_]+)['\u2019\w]*(,?) +(?=([^\W_]+))")
+_CONJUNCTIONS = frozenset("and or but nor so then y e o u pero ni und oder et ou".split())
 _SENTENCE_END = re.compile(r"[.!?:]\s*$")
 _ANSWER = re.compile(r"^\W*(no|yes|sí)\b\s*[,;:.!]", re.IGNORECASE)
 _NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
@@ -21,6 +24,10 @@ def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
     flags = set(_FLAG.findall(a)), set(_FLAG.findall(b))
     if flags[0] != flags[1]:
         yield " ".join(sorted(flags[0] - flags[1])), " ".join(sorted(flags[1] - flags[0]))
+    paths = set(_PATH.findall(a)), set(_PATH.findall(b))
+    if paths[0] != paths[1]:
+        yield " ".join(sorted(paths[0] - paths[1])), " ".join(sorted(paths[1] - paths[0]))
+    yield from _in_commas(a, b)
     if bool(_ANSWER.match(a)) != bool(_ANSWER.match(b)):
         yield a.split()[0], b.split()[0]
     if _is_negated(a) or _is_negated(b):
@@ -46,6 +53,27 @@ def _spellings(text: str) -> dict[str, set[str]]:
         spellings = {word, word[:1].lower() + word[1:], word[:1].upper() + word[1:]} if begins else {word}
         exact = {word} if any(character.isdigit() for character in word) else spellings
         found.setdefault(word.lower(), set()).update(exact)
+    return found
+
+
+def _in_commas(a: str, b: str) -> Iterator[tuple[str, str]]:
+    """Two words side by side in both texts, with a comma between them in one only.
+
+    `Call me, Ishmael` is not `Call me Ishmael`. Before a conjunction and after a time a comma is style.
+    """
+    left, right = _adjacent(a), _adjacent(b)
+    for pair in left.keys() & right.keys():
+        before, after = pair
+        if left[pair] != right[pair] and before not in TIMES and after not in _CONJUNCTIONS:
+            first, second = (f"{before}{',' * (True in one)} {after}" for one in (left[pair], right[pair]))
+            yield first, second
+
+
+def _adjacent(text: str) -> dict[tuple[str, str], set[bool]]:
+    """By two words side by side: with or without a comma between them."""
+    found: dict[tuple[str, str], set[bool]] = {}
+    for before, comma, after in _ADJACENT.findall(text.lower()):
+        found.setdefault((before, after), set()).add(bool(comma))
     return found
 
 
