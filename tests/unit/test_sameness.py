@@ -68,7 +68,10 @@ def test_a_comma_or_a_dot_in_a_path_can_be_the_difference(a: str, b: str) -> Non
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("We sell bread, milk, and eggs.", "We sell bread, milk and eggs."), ("Today, we rest.", "Today we rest.")],
+    [
+        ("We sell bread, milk, and eggs.", "We sell bread, milk and eggs."),
+        ("Today, we rest.", "Today we rest."),
+    ],
 )
 def test_a_comma_before_a_conjunction_or_after_a_time_is_style(a: str, b: str) -> None:
     assert verdict(a, b, 1.0).same
