@@ -15,8 +15,19 @@ PruneMode = Literal["archive", "delete"]
 SecretPolicy = Literal["allow", "redact", "refuse"]
 QUARANTINED_ORIGINS = ("import", "web", "tool")
 
-SIGNALS = ("words", "meaning", "neighbours", "conversation", "proximity", "names", "language")
-"""What ranks memories: BM25, vectors, the score and the text of neighbours, word order, names, language."""
+SIGNALS = (
+    "words",
+    "meaning",
+    "neighbours",
+    "conversation",
+    "turns",
+    "feedback",
+    "proximity",
+    "names",
+    "language",
+)
+"""What ranks memories: BM25, vectors, the score and the text of neighbours, who asks and who answers in a
+dialogue, the rare words of the best results, word order, names, language."""
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20

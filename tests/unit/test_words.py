@@ -164,3 +164,13 @@ def test_threads_stem_the_same() -> None:
     for thread in threads:
         thread.join()
     assert results == [expected] * 4
+
+
+def test_words_that_frame_a_request_are_not_looked_for() -> None:
+    asked = "Can you list the order in which I brought up aspects of my garden pond?"
+    assert query_terms(asked) == ["garden", "pond"]
+
+
+def test_a_word_of_requests_is_looked_for_where_it_may_be_meant() -> None:
+    assert query_terms("the order of the list") == ["order", "list"]
+    assert "summari" in query_terms("Where is the summary of the lease contract?")

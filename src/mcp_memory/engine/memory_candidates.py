@@ -1,6 +1,6 @@
 """Memories that a query may mean, by words, by meaning and in their surroundings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from mcp_memory.engine.pipeline import Question
 from mcp_memory.engine.surroundings import Surroundings, read_in_context
 from mcp_memory.model import Filter
 from mcp_memory.ranking.fusion import min_max, weighted
-from mcp_memory.ranking.spreading import shared_with_neighbours
+from mcp_memory.ranking.spreading import share_of_neighbours, shared_with_neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.tuning import Tuning
@@ -25,6 +25,8 @@ class MemoryCandidates:
     found: Candidates
     facts: Mapping[int, RankingFacts]
     context: Surroundings
+    terms: Sequence[str] = ()
+    """The words of the query."""
 
     def by_words(self) -> dict[int, float]:
         return self._in_company(self.keyword)
@@ -37,7 +39,8 @@ class MemoryCandidates:
 
     def by_both(self, keyword_weight: float) -> dict[int, float]:
         """Everything that holds a word of the query or means more than an unrelated text."""
-        return self._in_company(weighted(self.keyword, self.semantic, keyword_weight))
+        scores = weighted(self.keyword, self.semantic, keyword_weight)
+        return self._in_company(self.context.in_dialogue(scores, self.terms))
 
     @cached_property
     def keyword(self) -> dict[int, float]:
@@ -61,7 +64,8 @@ class MemoryCandidates:
             for seq, (before, _) in self.context.around.items()
             if before in scores and seq in scores
         )
-        return shared_with_neighbours(scores, ((a, b) for a, b in pairs if a is not None))
+        share = share_of_neighbours(self.context.strength)
+        return shared_with_neighbours(scores, ((a, b) for a, b in pairs if a is not None), share)
 
 
 def gather_memories(
@@ -86,7 +90,7 @@ def gather_memories(
     context = read_in_context(
         tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of, tuning.without
     )
-    return MemoryCandidates(found, context.facts, context)
+    return MemoryCandidates(found, context.facts, context, question.terms)
 
 
 def keyword_weight(tuning: Tuning) -> float:

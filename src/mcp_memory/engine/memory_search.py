@@ -198,7 +198,8 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
     """What each signal says about a candidate, for an explanation."""
     found, context = candidates.found, candidates.context
     reading = context.close_reading.get(seq)
-    signals = asdict(reading) if reading else {}
+    turn = context.turns.get(seq)
+    signals = (asdict(reading) if reading else {}) | (asdict(turn) if turn else {})
     return {
         "keyword": candidates.keyword.get(seq),
         "own_keyword": found.keyword.get(seq),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache
+from statistics import median
 
 from mcp_memory.engine.candidates import Candidates
 from mcp_memory.engine.indexing import ByWordsOnly
@@ -17,7 +18,15 @@ from mcp_memory.ranking.conversation import (
     term_weights,
     words_in_context,
 )
-from mcp_memory.ranking.fusion import calibrated
+from mcp_memory.ranking.dialogue import (
+    FEEDBACK,
+    TurnReading,
+    alternation,
+    closeness,
+    feedback,
+    turn_reading,
+)
+from mcp_memory.ranking.fusion import best_first, calibrated
 from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
@@ -25,9 +34,6 @@ from mcp_memory.text.words import tokens
 
 ONE_OCCASION = timedelta(hours=1)
 """Memories stored one after the other within this time are taken for parts of one conversation."""
-
-SUBJECT = 0.125
-"""What it adds that a turn of a conversation is by, or begins with, somebody the query names."""
 
 MOST_READ = 1500
 """Characters of a memory that are read closely."""
@@ -50,12 +56,10 @@ class CloseReading:
     """Words of the query side by side and in its order."""
     phrase: float
     """A phrase that the query has in quotes."""
-    subject: float
-    """The text begins with a name that the query asks about."""
 
     @property
     def bonus(self) -> float:
-        return self.proximity + self.phrase + self.subject
+        return self.proximity + self.phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,24 @@ class Surroundings:
     """Similarity to the query, raised towards that of the best neighbour."""
     close_reading: Mapping[int, CloseReading] = field(default_factory=dict)
     """Of the best candidates."""
+    turns: Mapping[int, TurnReading] = field(default_factory=dict)
+    """Of the best candidates and their neighbours, as far as they are turns of a dialogue."""
+    turn_words: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """Their words."""
     shares: bool = True
     """Whether a memory gets a share of its neighbours' scores."""
+
+    def in_dialogue(self, scores: Mapping[int, float], terms: Sequence[str]) -> dict[int, float]:
+        """Scores with what each turn adds for itself, and for the rare words that the best turns have."""
+        if not self.turns:
+            return dict(scores)
+        read = {
+            seq: max(0.0, score + self.turns[seq].bonus) if seq in self.turns else score
+            for seq, score in scores.items()
+        }
+        weight = FEEDBACK * closeness(self.strength)
+        found = feedback(self.turn_words, read, terms)
+        return best_first({seq: score + weight * found.get(seq, 0.0) for seq, score in read.items()})
 
 
 def read_in_context(
@@ -108,10 +128,10 @@ def _read(
     meaning = question.meaning
     ring = _neighbours(around)
     if isinstance(meaning, ByWordsOnly) or not ring or not contents:
-        return Surroundings(around, facts, close_reading=_read_closely(question, contents, 0.0, without))
+        return Surroundings(around, facts, close_reading=_read_closely(question, contents, without))
     vectors = tx.indexes.vectors("memory", meaning.model, {**dict.fromkeys(around), **dict.fromkeys(ring)})
     strength = connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
-    close_reading = _read_closely(question, contents, strength, without)
+    close_reading = _read_closely(question, contents, without)
     if not strength or "conversation" in without:
         return Surroundings(around, facts, close_reading=close_reading)
     further, facts = _around(tx, [seq for seq in ring if seq not in around], facts, facts_of)
@@ -124,25 +144,56 @@ def _read(
         for seq, cosine in meaning.cosines(vectors).items()
     }
     raised = meaning_in_context(similar, wide, strength)
-    return Surroundings(around, facts, strength, words, raised, close_reading)
+    context = Surroundings(around, facts, strength, words, raised, close_reading)
+    return _read_as_turns(context, question, contents, wide, texts, without)
 
 
 def _read_closely(
-    question: Question, contents: Mapping[int, str], strength: float, without: Collection[str]
+    question: Question, contents: Mapping[int, str], without: Collection[str]
 ) -> dict[int, CloseReading]:
     if "proximity" in without:
         return {}
-    names = question.names if strength and "names" not in without else frozenset()
-    return {seq: _close_reading(question, text, names, strength) for seq, text in contents.items()}
+    return {seq: _close_reading(question, text) for seq, text in contents.items()}
 
 
-def _close_reading(question: Question, text: str, names: frozenset[str], strength: float) -> CloseReading:
+def _close_reading(question: Question, text: str) -> CloseReading:
     words = read(text[:MOST_READ])
     return CloseReading(
         proximity=NEAR * proximity(words, question.terms),
         phrase=QUOTED * any(holds_phrase(words, phrase) for phrase in question.phrases),
-        subject=SUBJECT * strength * bool(names & set(words[:1])),
     )
+
+
+def _read_as_turns(
+    context: Surroundings,
+    question: Question,
+    best: Mapping[int, str],
+    wide: Mapping[int, Neighbours],
+    texts: Mapping[int, str],
+    without: Collection[str],
+) -> Surroundings:
+    """Add what the best candidates and their neighbours say as turns of a dialogue."""
+    close = closeness(context.strength)
+    if not close:
+        return context
+    words = {seq: read(text[:MOST_READ]) for seq, text in texts.items()}
+    median_length = median(len(words[seq]) for seq in best)
+    alternating = 0.0 if "turns" in without else alternation(best.values())
+    turns = {
+        seq: turn_reading(
+            texts[seq],
+            words[seq],
+            texts.get(before or 0, ""),
+            names=frozenset() if "names" in without else question.names,
+            median_length=median_length if "turns" not in without else len(words[seq]),
+            closeness=close,
+            alternation=alternating,
+        )
+        for seq, (before, _) in wide.items()
+        if seq in texts
+    }
+    heard = {} if "feedback" in without else {seq: frozenset(found) for seq, found in words.items()}
+    return replace(context, turns=turns, turn_words=heard)
 
 
 def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-NEAR = 0.125
+NEAR = 0.2
 """What words in the order of the query, side by side, add to a keyword score of at most 1."""
 
 QUOTED = 0.75

@@ -6,22 +6,32 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 
 SHARED = 0.2
-"""What a memory gets of the score of the one said right before or after it.
+"""What a turn of a conversation gets of the score of the one said right before or after it.
 
-An answer often stands next to what the question names. Above 0.2 it begins to harm collections
-of unconnected facts (docs/quality.md).
+An answer often stands next to what the question names. More keeps the other memories out that a question
+about several needs (docs/quality.md).
 """
+
+SHARED_BY_FACTS = 0.1
+"""The same between facts that happen to be stored one after the other."""
+
+_GROWTH = 0.3
+
+
+def share_of_neighbours(strength: float) -> float:
+    """The share that neighbours give each other, by how far they are a conversation."""
+    return min(SHARED, SHARED_BY_FACTS + _GROWTH * strength)
 
 
 def shared_with_neighbours(
     scores: Mapping[K, float], pairs: Iterable[tuple[K, K]], share: float = SHARED
 ) -> dict[K, float]:
-    """Scores of 0..1, each raised by a share of its best neighbour's, and still 0..1."""
+    """Scores, each raised by a share of its best neighbour's, as far as there is room up to 1."""
     best: dict[K, float] = {}
     for a, b in pairs:
         best[a] = max(best.get(a, 0.0), scores[b])
         best[b] = max(best.get(b, 0.0), scores[a])
-    return {key: score + share * best.get(key, 0.0) * (1 - score) for key, score in scores.items()}
+    return {key: score + share * best.get(key, 0.0) * max(0.0, 1 - score) for key, score in scores.items()}
 
 
 def reached(from_scores: Mapping[K, float], edges: Iterable[tuple[K, K, float]]) -> dict[K, float]:

@@ -11,7 +11,9 @@ _WORD = re.compile(r"[^\W_]+")
 _FLAG = re.compile(r"(?<!\S)--?[A-Za-z]\w*")
 _PATH = re.compile(r"(?<!\S)(?:~|\.{0,2})[/\\][^\s,;]*[^\s,;.!?)]")
 _ADJACENT = re.compile(r"([^\W_]+)['\u2019\w]*(,?) +(?=([^\W_]+))")
-_CONJUNCTIONS = frozenset(["and", "or", "but", "nor", "so", "then", "y", "e", "o", "u", "pero", "ni", "und", "oder", "et", "ou"])
+_CONJUNCTIONS = frozenset(
+    {"and", "or", "but", "nor", "so", "then", "y", "e", "o", "u", "pero", "ni", "und", "oder", "et", "ou"}
+)
 _SENTENCE_END = re.compile(r"[.!?:]\s*$")
 _ANSWER = re.compile(r"^\W*(no|yes|sí)\b\s*[,;:.!]", re.IGNORECASE)
 _NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)

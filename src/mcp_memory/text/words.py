@@ -8,11 +8,12 @@ from functools import lru_cache
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-from mcp_memory.text.stopwords import FUNCTION_WORDS
+from mcp_memory.text.stopwords import FUNCTION_WORDS, WORDS_OF_REQUESTS
 from mcp_memory.text.unicode_forms import normalised_form
 
 LONGEST_TOKEN = 64  # characters; PostgreSQL refuses lexemes above 2046 bytes
 MOST_TERMS = 64  # each term costs a walk through its postings
+_FRAME, _TOLD = 2, 2  # words of a request that frame it, and those beside them that tell what it is about
 
 # What may hold an identifier together: INV-21047, snake_case, 3.12.1, ana@example.com, O'Brien.
 _CONNECTORS = "-_.@:+'"
@@ -58,7 +59,17 @@ def query_terms(text: str, most: int = MOST_TERMS) -> list[str]:
     """The distinct words worth looking for, in order; function words only when there is nothing else."""
     words = [word for chunk in _chunks(text) for word in _looked_for(chunk)]
     telling = [word for word in words if word not in FUNCTION_WORDS] or words
-    return list(dict.fromkeys(map(_stem, telling)))[:most]
+    return list(dict.fromkeys(map(_stem, _without_frame(telling))))[:most]
+
+
+def _without_frame(words: list[str]) -> list[str]:
+    """The words without those that only frame a request.
+
+    One of them, or a query of little else, may well be what is looked for.
+    """
+    told = [word for word in words if word not in WORDS_OF_REQUESTS]
+    framed = len(words) - len(told) >= _FRAME and len(set(told)) >= _TOLD
+    return told if framed else words
 
 
 def plain_words(text: str) -> list[str]:
