@@ -2,10 +2,10 @@ import string
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_memory.text.words import LONGEST_TOKEN, folded, plain_words, query_terms, tokens
+from mcp_memory.text.words import LONGEST_TOKEN, folded, plain_words, query_terms, tokens, tokens_near
 
 
 def found(query: str, text: str) -> bool:
@@ -174,3 +174,11 @@ def test_words_that_frame_a_request_are_not_looked_for() -> None:
 def test_a_word_of_requests_is_looked_for_where_it_may_be_meant() -> None:
     assert query_terms("the order of the list") == ["order", "list"]
     assert "summari" in query_terms("Where is the summary of the lease contract?")
+
+
+@example("He was dying", "die")
+@given(st.text(max_size=80), st.text(max_size=20))
+def test_reading_for_some_words_finds_them_where_reading_for_all_does(text: str, query: str) -> None:
+    terms = set(query_terms(query))
+    near = [token if token in terms else "" for token in tokens_near(text, terms)]
+    assert near == [token if token in terms else "" for token in tokens(text)]

@@ -1,4 +1,4 @@
-"""What makes a turn of a dialogue likely to answer: its speaker, whether it asks or answers, how much it says.
+"""What makes a turn of a dialogue likely to answer: its speaker, asking or answering, how much it says.
 
 All of this tells something only between people who talk with each other in short turns. How far memories are
 that is measured (`ranking.conversation`), so notes, documents and requests to an assistant are not touched.

@@ -42,12 +42,13 @@ FUNCTION_WORDS = ENGLISH | SPANISH
 
 WORDS_OF_REQUESTS = _listed(
     """
-    across aspect aspects bring brought chat chats clear comprehensive conversation conversations describe detail
-    details detailed different discuss discussed discussion discussions everything explain give history item items
-    list mention mentioned message messages order overview recall recap remember session sessions summarise
-    summarize summary talk talked tell throughout topic topics various walk
-    aspectos conversacion conversaciones cuenta describe dime explica lista mencionado mensajes orden resume
-    resumen temas
+    across aspect aspects bring brought chat chats clear comprehensive conversation conversations
+    describe detail details detailed different discuss discussed discussion discussions everything
+    explain give history item items list mention mentioned message messages order overview recall
+    recap remember session sessions summarise summarize summary talk talked tell throughout topic
+    topics various walk
+    aspectos conversacion conversaciones cuenta describe dime explica lista mencionado mensajes
+    orden resume resumen temas
     """
 )
 """What frames a request to a memory (`list the order in which I brought up different aspects of …`)."""

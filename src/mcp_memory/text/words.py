@@ -3,7 +3,7 @@
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from snowballstemmer.english_stemmer import EnglishStemmer
@@ -46,6 +46,8 @@ _NEGATION = re.compile(r"(?<=n)'(?=t$)", re.IGNORECASE)
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS_AND_DIGITS = re.compile(r"([A-Za-z]+)([0-9]+)|([0-9]+)([A-Za-z]+)")
 
+_DYING = {"die": "dy", "lie": "ly", "tie": "ty"}  # the stems that do not begin as one of their words
+
 _stemmer = EnglishStemmer()
 _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
@@ -53,6 +55,19 @@ _stemming = threading.Lock()  # the stemmer keeps its state in itself
 def tokens(text: str) -> list[str]:
     """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
     return [token for chunk in _chunks(text) for token in _indexed(chunk)]
+
+
+def tokens_near(text: str, terms: Collection[str]) -> list[str]:
+    """Like `tokens`, but only words that can be one of the terms are stemmed: stemming costs most.
+
+    A stem begins as its word does, so a plain word with another beginning stands for itself.
+    """
+    beginnings = {term[:2] for term in terms} | {_DYING[term] for term in terms if term in _DYING}
+    return [
+        token
+        for chunk in _chunks(text)
+        for token in ((chunk,) if _is_plain(chunk) and chunk[:2] not in beginnings else _indexed(chunk))
+    ]
 
 
 def query_terms(text: str, most: int = MOST_TERMS) -> list[str]:
@@ -135,6 +150,10 @@ def _chunks(text: str) -> list[str]:
     decomposed = text if text.isascii() else normalised_form("NFKD", text)
     # NFC puts Hangul and voiced kana together again; the accents are gone by then.
     return _CHUNK.findall(normalised_form("NFC", decomposed.translate(_folding)))
+
+
+def _is_plain(chunk: str) -> bool:
+    return chunk.isascii() and chunk.isalpha() and chunk.islower()
 
 
 def _indexed(chunk: str) -> tuple[str, ...]:
