@@ -225,8 +225,8 @@ def test_weights_that_were_set_hold_for_every_engine_on_the_database(
     lamps.graph.open_nodes(["Dispatcher lamp", "Night lamp"])
     clock.advance(hours=1)
     before = other.entities.search("lamp desk bed", 1, explain=True).hits[0]
-    lamps.learning.set_beta(0.0)
-    assert lamps.learning.set_gamma(0.0) == Weights(gamma=0.0, beta_sal=0.0, changed_at=clock())
+    lamps.learning.set_weights(beta_sal=0.0)
+    assert lamps.learning.set_weights(gamma=0.0) == Weights(gamma=0.0, beta_sal=0.0, changed_at=clock())
     after = other.entities.search("lamp desk bed", 1, explain=True).hits[0]
     assert before.explanation is not None
     assert after.explanation is not None
@@ -236,7 +236,7 @@ def test_weights_that_were_set_hold_for_every_engine_on_the_database(
 
 
 def test_weights_belong_to_a_space(lamps: Engine, make_engine: EngineMaker) -> None:
-    lamps.learning.set_gamma(0.2)
+    lamps.learning.set_weights(gamma=0.2)
     elsewhere = make_engine(caller=Caller("elsewhere", "test"))
     assert elsewhere.learning.weights() == Weights(gamma=LimbicWeights().gamma, beta_sal=0.5)
 
@@ -244,7 +244,7 @@ def test_weights_belong_to_a_space(lamps: Engine, make_engine: EngineMaker) -> N
 @pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), float("inf")])
 def test_weights_out_of_range_are_refused(engine: Engine, value: float) -> None:
     with pytest.raises(Invalid, match="gamma must be between 0 and 1"):
-        engine.learning.set_gamma(value)
+        engine.learning.set_weights(gamma=value)
     assert engine.learning.weights().changed_at is None
 
 

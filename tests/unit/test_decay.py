@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mcp_memory.ranking.decay import effective_confidence, faded_at, reinforced
+from mcp_memory.ranking.decay import effective_confidence
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,18 +28,3 @@ def test_a_time_in_the_future_does_not_raise_confidence() -> None:
 
 def test_an_age_of_centuries_comes_near_nought() -> None:
     assert effective_confidence(1.0, datetime(1, 1, 1, tzinfo=UTC), START) == pytest.approx(0.0)
-
-
-@pytest.mark.parametrize(("before", "after"), [(0.5, 0.6), (0.95, 1.0), (1.0, 1.0)])
-def test_being_returned_adds_a_tenth_up_to_one(before: float, after: float) -> None:
-    assert reinforced(before) == pytest.approx(after)
-
-
-def test_a_memory_fades_when_its_confidence_has_halved_often_enough() -> None:
-    # 0.8 to 0.05 is four halvings.
-    assert faded_at(0.8, START) == START + timedelta(days=120)
-    assert effective_confidence(0.8, START, faded_at(0.8, START)) == pytest.approx(0.05)
-
-
-def test_a_memory_below_the_threshold_has_faded_already() -> None:
-    assert faded_at(0.04, START) == START

@@ -35,8 +35,6 @@ NOT_A_USE_CASE = {
     "indexing.*": "background work, and a step of searching",
     "inventory.vectors": "diagnostics, and a step of `info`",
     "learning.forget_old": "background work",
-    "learning.set_beta": "a step of tuning",
-    "learning.set_gamma": "a step of tuning",
     "maintenance.due": "background work",
     "maintenance.run_due": "background work",
     "memories.fetch": "several at once; one by one is everywhere",

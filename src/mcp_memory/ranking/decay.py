@@ -1,7 +1,7 @@
 """What time and use do to confidence, and what confidence does to a search result."""
 
 from datetime import datetime, timedelta
-from math import exp2, log2
+from math import exp2
 
 from mcp_memory.tuning import Fading
 
@@ -10,7 +10,6 @@ STRICT_FLOOR = 0.1  # recall_memories hides what has faded below it, unless fadi
 GENTLE = 0.1  # the share of a score that gentle fading can take
 REINFORCEMENT = 0.1  # what being returned adds
 CAPTURED_FADES_FASTER = 10  # a captured memory's half-life is three days where others' is thirty
-PRUNING_THRESHOLD = 0.05  # below this effective confidence a memory may be pruned
 
 
 def effective_confidence(
@@ -34,20 +33,3 @@ def effective_confidence(
 def fading_factor(effective: float, fading: Fading) -> float:
     """What a match is multiplied by. How sure we are of a memory is not how relevant it is."""
     return effective if fading == "strict" else 1 - GENTLE + GENTLE * effective
-
-
-def reinforced(confidence: float) -> float:
-    """The stored confidence after the memory was returned."""
-    return min(1.0, confidence + REINFORCEMENT)
-
-
-def faded_at(
-    confidence: float,
-    last_used_at: datetime,
-    threshold: float = PRUNING_THRESHOLD,
-    half_life: timedelta = HALF_LIFE,
-) -> datetime:
-    """When an unused memory's effective confidence falls to the threshold; at once if it is there."""
-    if confidence <= threshold:
-        return last_used_at
-    return last_used_at + half_life * log2(confidence / threshold)

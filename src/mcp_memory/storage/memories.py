@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, Origin
+from mcp_memory.ranking.decay import REINFORCEMENT
 from mcp_memory.storage import filters
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.rows import plain
@@ -332,7 +333,7 @@ class Memories:
 
     def reinforce(self, seqs: Iterable[int]) -> None:
         """Count a read: it raises count, time and confidence."""
-        self._scope.change_each("reinforce_memories", seqs, at=self._scope.at)
+        self._scope.change_each("reinforce_memories", seqs, at=self._scope.at, added=REINFORCEMENT)
 
 
 def _hash(origin: Origin, content: str) -> str:

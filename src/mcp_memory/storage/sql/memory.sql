@@ -31,7 +31,7 @@ SELECT count(*) AS count FROM memory o WHERE {where}
 -- Being read makes a memory stronger. Not journaled: it is use, not a change of what is known.
 UPDATE memory
    SET access_count = access_count + 1, accessed_at = :at,
-       confidence = CASE WHEN confidence > 0.9 THEN 1.0 ELSE confidence + 0.1 END
+       confidence = CASE WHEN confidence > 1.0 - :added THEN 1.0 ELSE confidence + :added END
  WHERE space_id = :space_id AND seq IN ({keys})
 
 -- confirm_captured --
