@@ -1,15 +1,17 @@
 """How often the right memory is injected into a prompt that calls for it, and how often silence is kept.
 
-    python -m bench.arriving [--locomo FOLDER] [--claims FOLDER] [--every N] [--markdown FILE]
+    python -m bench.arriving [--locomo FOLDER] [--claims FOLDER] [--half seen|unseen] [--markdown FILE]
 
-Related prompts: the questions of a LoCoMo folder against their own conversation, and the project set of
-tests/data/arriving_prompts.jsonl. Unrelated ones: questions about other conversations, claims of a SciFact
-folder, and general prompts of the project set. Without folders only the project set is measured.
+Related prompts: the questions of a LoCoMo folder against their own conversation, the project set of
+tests/data/arriving_prompts.jsonl, and the worlds of tests/data/judged_prompts.jsonl, which somebody wrote who
+had not read the rules. Unrelated ones: questions about other conversations, claims of a SciFact folder, and
+the general prompts of both sets. The floor is chosen on the `seen` half of the prompts and reported on the other.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,15 +26,20 @@ from mcp_memory import config
 from mcp_memory.cli.evaluation.dataset import Dataset, memory_line, read_lines
 from mcp_memory.cli.evaluation.trial import load
 from mcp_memory.engine import Engine
-from mcp_memory.engine.arrivals import Place
+from mcp_memory.engine.arrivals import MOST_INJECTED, Place
 from mcp_memory.model import Caller
-from mcp_memory.ranking.certainty import FLOOR
+from mcp_memory.ranking.certainty import COMPANY, FLOOR, GENERAL
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase
+from mcp_memory.text.generality import asks_in_general
 from mcp_memory.wiring import embedder
 
-PROMPTS = Path(__file__).parents[1] / "tests" / "data" / "arriving_prompts.jsonl"
-FLOORS = (-0.15, -0.05, 0.0, 0.04, FLOOR, 0.12, 0.2, 0.4)
+DATA = Path(__file__).parents[1] / "tests" / "data"
+PROMPTS = DATA / "arriving_prompts.jsonl"
+JUDGED = DATA / "judged_prompts.jsonl"
+FLOORS = tuple(sorted({-0.15, -0.1, -0.05, 0.0, 0.02, 0.04, FLOOR, 0.06, 0.08, 0.12, 0.2, 0.4}))
+
+NO_FLOOR = -9.0
 
 
 @dataclass(frozen=True)
@@ -41,33 +48,60 @@ class Prompt:
     space: str
     text: str
     relevant: frozenset[str]
+    labelled_half: str = ""
+
+    @property
+    def half(self) -> str:
+        """By its text, so that a prompt stays in its half whatever is added."""
+        return self.labelled_half or (
+            "unseen" if hashlib.sha256(self.text.encode()).digest()[0] % 2 else "seen"
+        )
 
 
 @dataclass(frozen=True)
 class Outcome:
     prompt: Prompt
-    injected: tuple[str, ...]
+    found: tuple[tuple[str, float], ...]
+    """Memories and their certainty, in the order in which they would be injected."""
+    is_general: bool
 
-    @property
-    def is_right(self) -> bool:
-        return bool(self.prompt.relevant & set(self.injected))
+    def injected(self, floor: float) -> list[str]:
+        least = floor + (GENERAL if self.is_general else 0.0)
+        if max((certainty for _, certainty in self.found), default=least - 1) < least:
+            return []
+        company = [id for id, certainty in self.found if certainty >= floor - COMPANY]
+        return company[:MOST_INJECTED]
+
+    def is_good(self, floor: float) -> bool:
+        said = self.injected(floor)
+        return bool(self.prompt.relevant & set(said)) if self.prompt.relevant else not said
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--locomo", type=Path, help="memories.jsonl and queries.jsonl of conversations")
     parser.add_argument("--claims", type=Path, help="queries.jsonl of claims about something else")
-    parser.add_argument("--every", type=int, default=1, help="take only every Nth prompt")
+    parser.add_argument("--half", choices=("seen", "unseen"), help="only this half of the prompts")
     parser.add_argument("--markdown", type=Path, help="write the table into this file, between its markers")
     chosen = parser.parse_args()
-    memories, prompts = _material(chosen.locomo, chosen.claims)
-    engine, kept = _loaded(memories)
-    known = [_with_ids(prompt, kept) for prompt in prompts][:: chosen.every]
-    text = table([(floor, _outcomes(engine, known, floor)) for floor in FLOORS])
+    outcomes = measured(chosen.locomo, chosen.claims, chosen.half)
+    text = table(outcomes)
     print(text)
     if chosen.markdown:
         _write(chosen.markdown, text)
-    engine.close()
+
+
+def measured(
+    locomo: Path | None = None, claims: Path | None = None, half: str | None = None
+) -> list[Outcome]:
+    """What is found for each prompt, of one half or both."""
+    memories, prompts = _material(locomo, claims)
+    engine, kept = _loaded(memories)
+    known = [_with_ids(prompt, kept) for prompt in prompts if half in (None, prompt.half)]
+    try:
+        return _outcomes(engine, known)
+    finally:
+        engine.close()
 
 
 def _loaded(memories: Sequence[dict[str, Any]]) -> tuple[Engine, dict[str, str]]:
@@ -89,40 +123,41 @@ def _lines(file: Path) -> list[dict[str, Any]]:
     return [row for row, _ in read_lines(file)]
 
 
-def _outcomes(engine: Engine, prompts: Sequence[Prompt], floor: float) -> list[Outcome]:
-    outcomes = []
-    for prompt in track(prompts, f"floor {floor}", console=Console(stderr=True), transient=True):
-        there = engine.acting_for(Caller(prompt.space))
-        said = there.arrivals.for_prompt(prompt.text, Place(), record=False, floor=floor)
-        outcomes.append(Outcome(prompt, tuple(one.memory.id for one in said.chosen)))
-    return outcomes
+def _outcomes(engine: Engine, prompts: Sequence[Prompt]) -> list[Outcome]:
+    return [
+        _outcome(engine.acting_for(Caller(prompt.space)), prompt)
+        for prompt in track(prompts, "prompts", console=Console(stderr=True), transient=True)
+    ]
 
 
-def table(measured: Sequence[tuple[float, Sequence[Outcome]]]) -> str:
+def _outcome(engine: Engine, prompt: Prompt) -> Outcome:
+    said = engine.arrivals.for_prompt(prompt.text, Place(), record=False, floor=NO_FLOOR)
+    looked_at = (*said.chosen, *(one for one in said.left_out if one.left_out != "stands in the prompt"))
+    found = tuple((one.memory.id, one.certainty) for one in looked_at)
+    return Outcome(prompt, found, asks_in_general(prompt.text, [one.memory.content for one in looked_at]))
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
     """Percent of related prompts with a right memory, and of unrelated ones with silence, by kind."""
-    kinds = list(dict.fromkeys(outcome.prompt.kind for _, of in measured for outcome in of))
-    counts = {kind: sum(one.prompt.kind == kind for one in measured[0][1]) for kind in kinds}
+    kinds = list(dict.fromkeys(outcome.prompt.kind for outcome in outcomes))
+    groups = [[one for one in outcomes if one.prompt.kind == kind] for kind in kinds]
+    related = [one for one in outcomes if one.prompt.relevant]
+    unrelated = [one for one in outcomes if not one.prompt.relevant]
+    heads = [f"{kind} ({len(group)})" for kind, group in zip(kinds, groups, strict=True)]
     lines = [
-        "| floor | "
-        + " | ".join(f"{kind} ({counts[kind]})" for kind in kinds)
-        + " | all related | all unrelated |",
+        "| " + " | ".join(["floor", *heads, "all related", "all unrelated"]) + " |",
         "|" + "---|" * (len(kinds) + 3),
     ]
-    for floor, outcomes in measured:
+    for floor in FLOORS:
         mark = "**" if floor == FLOOR else ""
-        of = [[one for one in outcomes if one.prompt.kind == kind] for kind in kinds]
-        related = [one for one in outcomes if one.prompt.relevant]
-        unrelated = [one for one in outcomes if not one.prompt.relevant]
-        cells = [_share(group) for group in [*of, related, unrelated]]
+        cells = [_share(group, floor) for group in [*groups, related, unrelated]]
         lines.append(f"| {mark}{floor:.2f}{mark} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _share(outcomes: Sequence[Outcome]) -> str:
-    if not outcomes:
-        return ""
-    good = sum(one.is_right if one.prompt.relevant else not one.injected for one in outcomes)
-    return f"{100 * good / len(outcomes):.1f}"
+def _share(outcomes: Sequence[Outcome], floor: float) -> str:
+    good = sum(one.is_good(floor) for one in outcomes)
+    return f"{100 * good / len(outcomes):.1f}" if outcomes else ""
 
 
 def _material(locomo: Path | None, claims: Path | None) -> tuple[list[dict[str, Any]], list[Prompt]]:
@@ -133,6 +168,13 @@ def _material(locomo: Path | None, claims: Path | None) -> tuple[list[dict[str, 
         if row["kind"] == "memory"
     ]
     prompts = list(_project_prompts(rows))
+    judged = _lines(JUDGED)
+    memories += [
+        {"id": row["id"], "text": row["text"], "group": f"world-{row['world']}"}
+        for row in judged
+        if row["kind"] == "memory"
+    ]
+    prompts += _judged_prompts(judged)
     if locomo:
         memories += _lines(locomo / "memories.jsonl")
         prompts += _conversation_prompts(_lines(locomo / "queries.jsonl"))
@@ -153,6 +195,14 @@ def _project_prompts(rows: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
             yield Prompt(kind, "project", row["text"], relevant)
 
 
+def _judged_prompts(rows: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
+    for row in rows:
+        if row["kind"] == "prompt":
+            relevant = frozenset(row["relevant"])
+            kind = "judged: right" if relevant else "judged: silent"
+            yield Prompt(kind, f"world-{row['world']}", row["text"], relevant, row["half"])
+
+
 def _conversation_prompts(queries: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
     for query in queries:
         yield Prompt("LoCoMo: right", query["group"], query["text"], frozenset(query["relevant"]))
@@ -169,6 +219,7 @@ def _with_ids(prompt: Prompt, kept: dict[str, str]) -> Prompt:
         prompt.space,
         prompt.text,
         frozenset(kept.get(id, id) for id in prompt.relevant),
+        prompt.labelled_half,
     )
 
 

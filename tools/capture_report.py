@@ -3,7 +3,7 @@
 python tools/capture_report.py                 both halves
 python tools/capture_report.py --half seen     only the half that the rules were written with
 python tools/capture_report.py --mistakes      also every wrong and every missed one of the seen half
-python tools/capture_report.py FILE            other turns, in the same form
+python tools/capture_report.py FILE            other turns, such as tests/data/judged_turns.jsonl
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from typing import Any
 
 from mcp_memory.capture import Call, Candidate, Turn, candidates
 
-TURNS = Path(__file__).parent.parent / "tests" / "data" / "labelled_turns.jsonl"
+DATA = Path(__file__).parent.parent / "tests" / "data"
+TURNS = DATA / "labelled_turns.jsonl"
+JUDGED = DATA / "judged_turns.jsonl"
+"""Written by somebody who had not read the rules. Mistakes were looked at in the seen half only."""
 
 
 @dataclass(frozen=True)
 class LabelledTurn:
     """A turn, and the pieces of it that should be kept; nothing else should be."""
 
-    id: int
+    id: int | str
     half: str
     lang: str
     turn: Turn

@@ -6,13 +6,23 @@ import doctest
 import importlib
 
 import pytest
-from tools.capture_report import judge, read_turns, score
+from tools.capture_report import JUDGED, judge, read_turns, score
 
 from mcp_memory.capture import Turn, candidates
 from mcp_memory.capture.candidates import CALL_RULES, SENTENCE_RULES
 from mcp_memory.text.secrets import HIDDEN, redacted
 
-MODULES = ("requests", "preferences", "corrections", "decisions", "todos", "facts", "fixes", "commits")
+MODULES = (
+    "clauses",
+    "requests",
+    "preferences",
+    "corrections",
+    "decisions",
+    "todos",
+    "facts",
+    "fixes",
+    "commits",
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -28,6 +38,15 @@ def test_most_of_what_is_kept_is_worth_it_and_most_of_what_is_worth_it_is_kept(h
     verdicts = [judge(turn) for turn in read_turns() if turn.half == half and turn.lang == lang]
     assert score(verdicts).precision >= 0.85
     assert score(verdicts).recall >= 0.6
+
+
+@pytest.mark.parametrize(("half", "precision", "recall"), [("seen", 0.9, 0.9), ("unseen", 0.6, 0.35)])
+def test_turns_of_somebody_who_had_not_read_the_rules_are_judged_no_worse_than_measured(
+    half: str, precision: float, recall: float
+) -> None:
+    of = score([judge(turn) for turn in read_turns(JUDGED) if turn.half == half])
+    assert of.precision >= precision
+    assert of.recall >= recall
 
 
 @pytest.mark.parametrize("rule", [*SENTENCE_RULES, *CALL_RULES])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import platformdirs
 import pytest
 
 from mcp_memory import config
-from mcp_memory.thin import wire
+from mcp_memory.thin import endpoint, wire
 from mcp_memory.thin.endpoint import Endpoint, default_folder, peer_uid
 from mcp_memory.thin.handshake_cache import HandshakeCache
 from mcp_memory.thin.main import parse
@@ -136,8 +137,26 @@ def test_a_folder_that_others_can_write_to_is_closed_to_them_and_a_link_is_not_f
     assert "not a folder of this user" in str(Endpoint(str(link), "name").why_not())
 
 
-def test_a_name_that_is_too_long_for_a_socket_is_no_place(tmp_path: Path) -> None:
-    assert "too long" in str(Endpoint(str(tmp_path / ("x" * 100)), "name").why_not())
+def test_a_name_that_is_too_long_for_a_socket_gets_a_short_one_that_is_this_users_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TemporaryDirectory() as short:
+        monkeypatch.setattr(endpoint, "SHORT_PARENT", short)
+        place = Endpoint(str(tmp_path / ("x" * 100)), "name")
+        assert place.why_not() is None
+        assert len(place.address) <= endpoint.LONGEST_ADDRESS
+        assert Path(place.address).parent.stat().st_mode & 0o777 == 0o700
+        assert place.address != Endpoint(str(tmp_path / ("y" * 100)), "name").address
+
+
+def test_a_short_folder_that_is_not_this_users_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TemporaryDirectory() as short:
+        monkeypatch.setattr(endpoint, "SHORT_PARENT", short)
+        place = Endpoint(str(tmp_path / ("x" * 100)), "name")
+        Path(place.address).parent.symlink_to(tmp_path)
+        assert "not a folder of this user" in str(place.why_not())
 
 
 def test_the_other_end_of_a_socket_is_known_by_its_user() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from mcp_memory.capture.clauses import clauses, spelled_out
 from mcp_memory.capture.commits import commits
 from mcp_memory.capture.conversation import Call, Candidate, Turn
 from mcp_memory.capture.corrections import correction
 from mcp_memory.capture.decisions import decision
 from mcp_memory.capture.facts import about_oneself, about_others, environment
 from mcp_memory.capture.fixes import fixes
+from mcp_memory.capture.lexicon import is_hearsay
 from mcp_memory.capture.preferences import preference
 from mcp_memory.capture.requests import request
 from mcp_memory.capture.speech import Sentence, sentences
@@ -67,11 +69,16 @@ def _of_speech(turn: Turn) -> Iterator[Candidate]:
 
 
 def _first_rule(sentence: Sentence) -> tuple[str, str, str] | None:
-    for name, (type, rules) in SENTENCE_RULES.items():
-        for rule in rules:
-            text = rule(sentence)
-            if text is not None:
-                return name, type, text
+    """The rule that fits the sentence, else one of its clauses. The text is what the person typed."""
+    read = Sentence(spelled_out(sentence.text), sentence.before)
+    if read.is_question or is_hearsay(read.text):
+        return None
+    for part in (read, *clauses(read)):
+        for name, (type, rules) in SENTENCE_RULES.items():
+            for rule in rules:
+                text = rule(part)
+                if text is not None:
+                    return name, type, sentence.text if text == part.text else text
     return None
 
 

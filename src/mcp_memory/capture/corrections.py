@@ -8,7 +8,9 @@ from mcp_memory.capture.lexicon import I, is_fleeting, names_a_value
 from mcp_memory.capture.speech import Sentence
 
 _NO = re.compile(
-    r"^(?:wait,? )?(?:no(?:pe|,? no|,? wait)?|wrong|incorrect|not (?:quite|right|correct|true)|actually"
+    r"^(?:wait,? )?(?:no(?:pe|,? no|,? wait| no)?|nah|nee|nein|non|mais non|(?:small |quick "
+    r"|tiny )?correction\b[^,:;.–—]*"
+    r"|(?:une )?petite correction|kleine Korrektur|wrong|incorrect|not (?:quite|right|correct|true)|actually"
     r"|correction|in fact|"
     r"that(?:'s| is| was) (?:wrong|not (?:right|correct|true|what I (?:said|meant|asked))|incorrect"
     r"|outdated|old|no longer (?:true|right))|"
@@ -16,7 +18,7 @@ _NO = re.compile(
     r"|are wrong|confused \w+)|"
     r"en realidad|te equivocas|no es así|eso (?:está mal|no es (?:así|correcto|cierto)|ya no es así)"
     r"|incorrecto|corrección|mal)"
-    r"\s*[,:;.!–-]+\s*(?P<rest>.*)$|^(?:actually|en realidad) (?P<rest2>.*)$",
+    r"\s*[,:;.!–—-]+\s*(?P<rest>.*)$|^(?:actually|en realidad) (?P<rest2>.*)$",
     I | re.DOTALL,
 )
 _INSISTS = re.compile(
@@ -32,8 +34,10 @@ _CONTRAST = re.compile(
 )
 _STATES = re.compile(
     r"^(?:(?:it's|it is) called|se llama|usamos|pasamos) \w|^(?:the|our|my|we|they|el|la|los|las"
-    r"|nuestr[oa]|mi|(?-i:[A-Z])\w+)\b"
-    r".*\b(?:is|are|was|'s|runs?|lives?|uses?|use|has|have|called|does|starts?|ends?|moved|switched"
+    r"|nuestr[oa]|mi|aquí|ahora|era|bei uns|wir|chez nous|on|c'est|it's|that's|\d[\w.:]*"
+    r"|(?-i:[A-Z])\w+)(?:\b|')"
+    r".*(?:\b|')(?:is|are|was|re|'s|ist|sind|heißt|läuft|est|sont|se \w+ siempre|se sale|runs?|lives?|uses?"
+    r"|use|has|have|called|does|starts?|ends?|moved|switched"
     r"|owns?|goes|comes|es|está|son|se llama|usa|usamos|pasamos|tiene|va)\b",
     I,
 )
@@ -46,6 +50,35 @@ _REJECTED = re.compile(
 )
 _NOT_X_BUT_Y = re.compile(
     r"^not (?!(?:only|just|much|really|sure|yet|bad|now)\b)[\w. -]+, (?:we|it's|it is|but|use|the|I)\b", I
+)
+_IS_NOT = re.compile(
+    r"^(?:the|our|my|it|that|this|el|la|los|las|der|die|das|le|les|c'|\w+)\b[\w' ]{0,40}?(?:\b|')(?:is|are"
+    r"|was|were|re"
+    r"|'s|s|es|son|era|está|ist|sind|est|heißt|se llama) [^,.]{1,40}?,? (?:and |und |y |et )?(?:not|no"
+    r"|nicht|pas)"
+    r" (?!sure|yet|now|really|working|only|just|that|so|very|too|bad|funny|me|sé|what|as|like|how|because"
+    r"|idea|clue|need"
+    r"|problem|worries|luck|way|errors?|output|matter|longer|one\b|more\b|in the|even|quite|es\b|hay"
+    r"|funciona|puedo|veo)[\w`'\"]"
+    r"|^(?:it|that)(?:'s| is) not [`\"'\w][^,.]{1,40}[,.;] .*(?:\b(?:use|is|it's|are|called|go with)\b)"
+    r"|^(?:sorry,? )?I meant .{2,60}|^wrong (?:one|repo|branch|file|person|name|date|day|account"
+    r"|project)\b.{3,}"
+    r"|^(?:there(?:'s| is) no|we don't have an?) .{2,40}[,;.] (?:it's|we|that's|the)\b|\bis what we (?:use"
+    r"|run|have|call)\b|^(?:ahora|now|jetzt|maintenant) (?:it's|es|ist|c'est) (?:called |named )?\w+"
+    r"|^(?:now we use|ahora usamos)\b"
+    r"|\b(?:it's|it is|we're on) (?=\w*[\d@/._-])[\w.@:/-]+ now\b|\b(?:we don't use|we stopped using"
+    r"|ya no usamos)\b"
+    r"|\b(?:was|got|is) renamed (?:to|from)\b|\b(?:that's|that is|that was|ese era|esa era) the (?:old"
+    r"|wrong|previous)\b"
+    r"|\bI (?:said|meant|mean) .{2,40},? not\b|\bit's (?:spelled|spelt|pronounced|written|called)\b"
+    r"|\bes con \w\b"
+    r"|^(?:no )?es .{1,30}, es\b|^no es .{1,40},? (?:es|sino)\b|\bis (?:deprecated|dead|gone"
+    r"|retired), (?:use|it's|we)\b"
+    r"|\b(?:ya no|no longer|nicht mehr|n'est plus)\b.*\b(?:ahora|now|jetzt|sondern|maintenant)\b",
+    I,
+)
+_UNSURE = re.compile(
+    r"\b(?:I think|I guess|maybe|perhaps|probably|if|whether|not sure|creo|quizás?|vielleicht|peut-être)\b", I
 )
 _SWITCH = re.compile(
     r"^(?:please )?(?:use|take|call|put|keep|write|run|name|usa|pon|llama|escribe"
@@ -86,6 +119,13 @@ def correction(sentence: Sentence) -> str | None:
         return f"{sentence.before} {text}"
     if _NOT_X_BUT_Y.match(text) or (_SWITCH.match(text) and names_more_than_code(text)):
         return text
+    if (
+        _IS_NOT.search(text)
+        and not is_fleeting(text)
+        and names_more_than_code(text)
+        and not _UNSURE.search(text)
+    ):
+        return text
     denied = _NO.match(text)
     if denied and not names_more_than_code(text):
         return None
@@ -121,6 +161,8 @@ def replaces(text: str, known: str) -> bool:
 
 def names_more_than_code(text: str) -> bool:
     """Whether the switch is about a tool or a place, and not about a line of code at hand."""
+    if re.search(r"\b(?:we|we're|our|us|siempre|nosotros|usamos)\b", text, I):
+        return True
     return not re.search(
         r"\b(?:here|there|this (?:function|line|file|loop|test|case|run)|loop|variable|aquí|esta (?:función"
         r"|línea))\b",

@@ -39,7 +39,8 @@ _ROLE = re.compile(
     I,
 )
 _KIN = (
-    r"wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|son|daughter|kids?|children|child|mother"
+    r"grandma|grandpa|granny|nan|in-laws|stepson|stepdaughter|twins|vet|wife|husband|partner|girlfriend"
+    r"|boyfriend|fianc[ée]e?|son|daughter|kids?|children|child|mother"
     r"|father|mum|mom|dad|sister|brother|parents|grandmother|grandfather|aunt|uncle|cousin|nephew|niece|"
     r"dog|cat|boss|manager|team ?lead|skip-level|mentor|colleague|co-?founder|flatmate|roommate|landlord"
     r"|neighbou?r|friend|doctor|accountant|lawyer|teacher|therapist"
@@ -80,10 +81,85 @@ _HAVE = re.compile(
     r"|cuatro|cinco|\d+)(?: \w+)? (?:personas|desarrolladores|en el equipo)\b",
     I,
 )
+_SO = re.compile(
+    r"^(?:I(?:'m| am| don't| can't| cannot| only) (?!\w+ing\b)|my [\w ]{2,30} (?:is|are|has|can't) "
+    r"|we(?:'re| are) (?!\w+ing\b))"
+    r".{2,80}?,? so (?:please )?(?:don't|do not|leave|avoid|skip|keep|no|nothing|swap|make sure|stick"
+    r"|give|never|always|that's out|\w+ is out)\b"
+    r"|^I (?:can't|cannot|don't|never) (?:eat|drink|drive|own|speak|smoke|do (?:mornings|evenings|calls"
+    r"|mondays|fridays))\b"
+    r"|^I (?:play|ride|run|take|weigh|start|finish|wake up|commute|train|sing) (?:\w+ ){0,3}(?:on|every|at"
+    r"|in|mg|kg|for)\b"
+    r"|^I(?:'m| am) (?:off|out|in the office|at work|available|busy) (?:on |every )?(?:mon|tues|wednes"
+    r"|thurs|fri|satur|sun)"
+    r"|^I(?:'m| am) (?:training for|learning|studying|writing a|building a|saving for|expecting)\b"
+    r"|^I've (?:got|had) an? \w+"
+    r" (?:allergy|dog|cat|son|daughter|kid|condition|job|bad (?:back|knee))\b|^I've been an? .{3,30} for \d+"
+    r"|^(?:soy|tengo|no (?:como|bebo|tengo|puedo)) .{2,60}, ?(?:así que|tenlo|ten en cuenta|por eso)\b"
+    r"|^(?:ich (?:bin|habe|kann|esse|trinke)|je (?:suis|n'ai pas|ne mange|ne bois)) .{2,60}, ?(?:also"
+    r"|deshalb|donc)\b",
+    I,
+)
+_CONDITION = re.compile(
+    r"\b(?:I'm|I am|soy|ich bin|je suis) (?:an? |un |une |eine? )?(?:c(?:o)?eliac|celíac[oa]|vegan\w*"
+    r"|vegetari\w+"
+    r"|végétari\w+|pescatarian|diab[eé]ti\w+|diabétique|allerg\w+|alérgic[oa]|lactose|colou?r[ -]?blind"
+    r"|deaf|sordo"
+    r"|dyslexi\w+|left-handed|zurd[oa]|pregnant|embarazada|schwanger|enceinte)",
+    I,
+)
+_LIVES = re.compile(
+    r"\b(?:we're|we are|I'm|I am|estoy|estamos) (?:based |now )?(?:in|at|en) (?-i:[A-ZÁÉÍÓÚ])\w+"
+    r"|\bj'habite\b|\bnous habitons\b|\bje (?:travaille|vis) (?:à|chez|comme|en)\b|\bje m'appelle\b"
+    r"|\bich (?:wohne|arbeite|lebe|komme aus|heiße)\b|\bwir (?:wohnen|sitzen|leben) in\b"
+    r"|\b(?:meine?|mein|unsere?|mon|ma|mes|notre) [\wäöüß-]+ (?:heißt|heissen|ist|s'appelle|est|hat|a|wohnt"
+    r"|habite)\b",
+    I,
+)
+_CALLED = re.compile(
+    r"^(?:el|la|los|las|mis?|nuestr[oa]s?|the|our|my|der|die|das|meine?|unsere?|le|la|les|notre|mon"
+    r"|ma) .{2,50}?"
+    r" (?:se llaman?|heißt|heißen|s'appellent?|(?:is|are) (?:called|named))\b",
+    I,
+)
+_POSSESSED = re.compile(
+    r"^(?:the |our |my )?(?!it|that|what|here|there|let|who|she|he|where|how"
+    r"|when)[\w-]+'s (?:[\w-]+ ){0,3}?(?:is|are"
+    r"|was|runs?|lives?)\b",
+    I,
+)
+_BELONGS = re.compile(
+    r"^(?:ask|talk to|ping|contact|pregunta a|habla con|frag) (?-i:[A-ZÁÉÍÓÚ])\w+ (?:about|for|if|when|por"
+    r"|de|sobre|si|wegen)\b"
+    r"|^(?:the )?(?:[\w-]+ ){0,2}(?:credentials|creds|docs|logs|backups?|sources?|designs?|mockups|repo"
+    r"|code|minutes|invoices"
+    r"|contracts?|keys?|recordings?|slides) (?:is|are|live|lives|sit|go|run|runs) (?:in|on|at|under|every"
+    r"|to)\b"
+    r"|^(?:stand-?up|retro|payday|demo|release|the (?:deadline|meeting|review|call|launch|release|demo)"
+    r"|deploys?|backups?)"
+    r" (?:is|are|run|runs|happen|happens|starts?) (?:at|on|every|in|now|moved)\b"
+    r"|^[\w./-]+ is (?:my|our) (?:personal|private|work|production|prod|staging|test|main|old|new|shared)\b"
+    r"|\b(?:belongs? to|is owned by|is (?:run|managed|maintained|handled) by|is the only one who"
+    r"|pertenece a|gehört"
+    r"|appartient à|lo tiene|la tiene|lo lleva|la lleva) (?-i:[A-ZÁÉÍÓÚ])?\w+"
+    r"|\b(?:runs on|corre en|läuft auf|tourne sur|is hosted (?:on|at)|está en) (?-i:[A-ZÁÉÍÓÚ])\w+"
+    r"|\b(?:kids?|sons?|daughters?|children|twins|hij[oa]s?|niñ[oa]s?)\b.*\b(?:is|are|they're|he's|she's"
+    r"|tienen?) \d",
+    I,
+)
+_CHANGES = re.compile(
+    r"\bmy (?:[\w-]+ ){1,3}(?:has |just )?(?:changed|moved)\b|\bI(?:'ve| have)? (?:just |recently )?moved\b"
+    r"|\b(?-i:[A-ZÁÉÍÓÚ])[\wá-ÿ]+ (?:se va|deja|leaves|is leaving|starts|quits|is (?:out|away|off|on leave)"
+    r"|takes over"
+    r"|replaces|is replacing|sustituye|empieza|geht|übernimmt|part|arrive) (?:en|in|on|from|until|till|the"
+    r"|by|for|am|im"
+    r"|ab|de|desde|el|hasta|du|le)\b",
+    I,
+)
 _DEVICE = re.compile(
     r"\bI(?:'m| am) (?:on|using|running) (?:an? )?(?:macOS|windows|linux|ubuntu|fedora|debian|arch|nixos"
     r"|android|iphone|a mac|wsl|an? m\d|mac)\b"
-    r"|\bI (?:use|have|own|drive|run) (?:an? |my )?(?:old |new )?[A-Z]\w+|\b(?:uso"
+    r"|\bI (?:use|own|drive) (?!.*\b(?:here|this|in the)\b)(?:an? |my )?(?:old |new )?[A-Z]\w+|\b(?:uso"
     r"|tengo) un(?:a)? (?:portátil|ordenador|mac|móvil|coche|pc)\b",
     0,
 )
@@ -99,7 +175,7 @@ _PLACE = (
     r"|library|module|monorepo|token|certificate|key rotation"
 )
 _PLACE_ES = (
-    r"servidor(?:es)?|entorno|base de datos|cluster|clúster|máquina|repositorio|dominio|canal|rama"
+    r"servidor(?:es)?|contenedor|entorno|base de datos|cluster|clúster|máquina|repositorio|dominio|canal|rama"
     r"|copia de seguridad|cuenta|cliente|proyecto|empresa|oficina|web|panel|cola|equipo|producto"
     r"|reunión|api|puerto|región|directora?|responsable|servicio|aplicación"
 )
@@ -112,8 +188,15 @@ _IS_ES = (
     r"(?:es|son|está|están|corre|se llama|vive|usa|empieza|termina|va|apunta|escucha|pertenece|caduca"
     r"|cierra|se aloja)"
 )
+_WORK = (
+    r"regex|query|code|script|function|array|list|string|output|input|error|loop|class|tests?|program"
+    r"|dataframe|table|column"
+    r"|question|problem|issue|idea|guess|plan|point|understanding|impression|goal|fault|bad|mistake"
+    r"|favou?rite part|turn|answer"
+)
 _ENVIRONMENT = re.compile(
-    rf"^(?:our|the|this) (?:[\w'-]+ ){{0,4}}?(?:{_PLACE})(?:'s)?(?: [\w'-]+){{0,5}}? {_IS}\b"
+    rf"^(?:our|my) (?!\w* ?(?:{_WORK})\b)(?:[\w'-]+ ){{1,6}}?{_IS}\b|^(?:our|the"
+    rf"|this) (?:[\w'-]+ ){{0,4}}?(?:{_PLACE})(?:'s)?(?: [\w'-]+){{0,5}}? {_IS}\b"
     rf"|^(?:nuestr[oa]s?|el|la|los|las|este"
     rf"|esta) (?:\w+ ){{0,3}}?(?:{_PLACE_ES})(?: [\wáéíóúñ]+){{0,5}}? {_IS_ES}\b",
     I,
@@ -134,7 +217,10 @@ _SOMEBODY = re.compile(
     r"runs (?:on|in|at)|lives (?:on|in|at|under)|is (?:on|at|under|called|allergic|from|based|married)"
     r"|works (?:at|for|as|on|in|nights|remotely)|does (?:frontend|backend|design|the)|reports to"
     r"|left the|joined|(?:will|is) (?:be )?on (?:leave|holiday)|"
-    r"signs off|approves|reviews|wrote the|built the|knows the|has (?:access|admin|the keys?)|"
+    r"(?:is|was) the (?:one|person|guy|woman|man|only one) (?:who|that|with|to)|is (?:leaving|joining"
+    r"|retiring|pregnant"
+    r"|vegan|vegetarian|\d+)|has (?:the|a|an|two|three|\d+) \w+|turns? \d+|moved to|signs off|approves"
+    r"|reviews|wrote the|built the|knows the|has (?:access|admin|the keys?)|"
     r"lleva|mantiene|dirige|gestiona|se encarga|es (?:nuestr[oa]|mi|el|la)|corre en|vive en"
     r"|trabaja (?:en|de|como|para)|está de (?:baja|vacaciones))\b"
 )
@@ -179,7 +265,7 @@ def about_oneself(sentence: Sentence) -> str | None:
     text = sentence.text
     if not _is_statement(sentence):
         return None
-    patterns = (_SELF, _ROLE, _HAVE, _DEVICE)
+    patterns = (_SELF, _ROLE, _HAVE, _DEVICE, _SO, _CONDITION, _LIVES, _CHANGES)
     if is_fleeting(text) or _GUSHING.search(text):
         return None
     is_mine = _MINE.search(text) and (names_a_value(text) or _LASTING.search(text))
@@ -196,8 +282,9 @@ def environment(sentence: Sentence) -> str | None:
     text = sentence.text
     if not _is_statement(sentence) or is_fleeting(text) or _AT_HAND.search(text):
         return None
-    is_known = _ENVIRONMENT.match(text) and names_a_value(text)
-    return text if is_known or (_WE_USE.match(text) and names_a_value(text)) else None
+    patterns = (_ENVIRONMENT, _WE_USE, _POSSESSED)
+    is_known = any(pattern.match(text) for pattern in patterns) and names_a_value(text)
+    return text if is_known or _CALLED.match(text) or _BELONGS.search(text) else None
 
 
 def about_others(sentence: Sentence) -> str | None:

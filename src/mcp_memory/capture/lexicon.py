@@ -52,6 +52,35 @@ PAST_EVENT = re.compile(
 )
 
 
+AT_HAND = re.compile(
+    r"\b(?:function|method|variable|button|this (?:line|loop|file|test|snippet|regex|query|output|page"
+    r"|dialog)"
+    r"|the (?:loop|argument|parameter|return value|checkbox|dropdown|cursor|selected|selection)|file handle"
+    r"|función|método|variable|botón|esta (?:línea|función|consulta))\b",
+    I,
+)
+"""Parts of a piece of code or of a screen: what is said of them holds for the task at hand."""
+
+_HEARSAY = re.compile(
+    r"\b(?:someone|somebody|people|they|he|she|everyone(?! on)|support|the (?:docs?|documentation|article"
+    r"|book"
+    r"|author|manual|readme|post|spec|tutorial|internet|error|linter|log)|stack ?overflow|hacker ?news|reddit"
+    r"|chatgpt|wikipedia|a (?:friend|colleague|blog|guy)|alguien|la gente|dicen|man sagt|jemand|quelqu'un)\b"
+    r"[^,.;]{0,40}\b(?:say|says|said|wrote|writes|told|tells|claims?|claimed|argues?|recommends?|thinks?"
+    r"|reads"
+    r"|dice|dijo|escribió|sagt|schreibt|dit)\b"
+    r"|\b(?:I was told|I(?:'ve)? (?:read|heard) (?:that|somewhere|on)|supposedly|allegedly|apparently)\b"
+    r"|\bAs an? \w+,? I (?:want|need)\b|\bI wish\b|^if I (?:were|was|had)\b|\b(?:brb|afk|jk|just kidding)\b"
+    r"|\b(?:mdr|xd|ironie|just joking)\b",
+    I,
+)
+
+
+def is_hearsay(sentence: str) -> bool:
+    """Whether it reports what others say, wishes, or jokes, and so states nothing in the person's own name."""
+    return bool(_HEARSAY.search(sentence))
+
+
 def names_a_value(sentence: str) -> bool:
     """Whether it holds something specific: a number, a name, an address, a path, code."""
     return bool(_VALUE.search(sentence))

@@ -51,6 +51,68 @@ _HABIT = re.compile(
     r"|escríbeme|háblame) siempre\b|\b(?:resume|responde|contesta|escribe|pregunta|usa|avisa) siempre\b",
     I,
 )
+_STANDING = re.compile(
+    r"^(?:no|keine?|pas de|nada de|ni) [\w -]{3,40} (?:without|unless|ohne|sans|sin)\b"
+    r"|\b(?:ask|check with|tell|ping|warn|wait for) me (?:first )?before\b|\bwithout asking(?: me)?\b"
+    r"|^(?:(?:whenever|every time|each time|any time|anytime) you(?:'re| are|'ve)? .{3,60}|(?:when"
+    r"|if) you(?:'re| are|'ve)?"
+    r" .{0,40}\b(?:anything|something|any|longer than)\b.{0,60}),? ?(?:please )?"
+    r"(?:not |no |don't |never |always |ping|tell|ask|send|use|put|give|keep|add|write|run|start|leave|make"
+    r"|check)"
+    r"|^(?:it )?(?:annoys me|drives me (?:nuts|crazy|mad)|bugs me)\b|\bnot (?:a|much of a|a big) fan of\b"
+    r"|\bI'm (?:more of )?an? [\w-]+ person\b|\b(?:over|to) [\w-]+ any day\b|\bunless I (?:say|ask|tell)\b"
+    r"|^(?:less|fewer|no more|enough with|skip the|spare me|shorter|keep (?:it|your|the|answers|replies"
+    r"|messages)\b.*"
+    r"\b(?:short|brief|terse|simple|plain|concise)|be (?:brief|terse|concise|blunt)"
+    r"|just give me) ?[\w ]*(?:please|answers?"
+    r"|emojis?|comments?|explanations?|preamble|intros?|summar\w+|bullet\w*|tables?)?\b.*\b(?:please|always"
+    r"|answers?|replies"
+    r"|emojis?|explanations?|preamble|bullets?|summar\w+|messages)\b"
+    r"|^(?:British|American|metric|imperial|24[ -]?h\w*|ISO|SI)\b.{0,40}\b(?:please|only|always|everywhere)\b"
+    r"|^(?:by default|default to|if in doubt)\b|\bI (?:tend|like) to (?!think|see|know)\w+|^(?:we"
+    r"|around here we|here we)"
+    r" (?:tend to|try to|like to|normally|usually|generally|only|stick to|prefer)\b"
+    r"|^(?:tests?|migrations?|docs?|fixtures?|configs?|scripts?|secrets|screenshots|components|commits?"
+    r"|commit messages|branch"
+    r"(?:es)?|dates|prices|amounts|names|variables|files|comments)(?: \w+){0,3} (?:go(?:es)? (?:in|into"
+    r"|under|to)|live in"
+    r"|belong in|are (?:written|named|always)|in (?:english|spanish|german|french|present|past|imperative))\b"
+    r"|^(?:los|las) [\wáéíóúñ]+(?: \w+){0,3} (?:van|se ponen|se escriben|ponlos|ponlas) (?:en|con|sin|a)\b"
+    r"|^(?:no (?:uses|pongas|añadas|me pongas|metas|escribas)|evita) .*\b(?:en (?:los|las|mis|tus|el|la)"
+    r"|nunca|jamás"
+    r"|por favor|respuestas|correos|commits)\b|^(?:don't|do not|avoid) (?:use|add|put|write|send|give|using"
+    r"|adding)\b.*"
+    r"\b(?:in (?:commit|my|our|your|the (?:docs|emails?|answers|code ?base))|emojis?|ever|please, ever"
+    r"|anymore|any more)\b"
+    r"|^(?:use|name|format|prefix|keep|sign|label|sort|cite) (?!the\b|this|that|these|those|my\b|it\b"
+    r"|an? )(?:[\w-]+ ){0,3}"
+    r"(?:quotes|tabs|spaces|commits|commit messages|branches|comments|dates|prices|names|answers|summaries"
+    r"|reports|e-?mails"
+    r"|bullets|units|imports|types|variables|functions|classes|sentences|hints|errors|logs|prs"
+    r"|pull requests)\b"
+    r"(?!.*\b(?:for|in) (?:this|the|it)\b)"
+    r"|^(?:(?:day|month|year|surname|metric|celsius|euros?|formal|informal|short|plain|lower ?case"
+    r"|upper ?case|tabs|spaces|single"
+    r" quotes|double quotes|semicolons|dark mode|english|spanish|german|french|en español|auf deutsch"
+    r"|en français)\b"
+    r"(?: \w+){0,3},? (?:please|por favor|bitte|s'il te plaît))"
+    r"|^not (?:before|after|on|later than) (?:\d|mon|tues|wednes|thurs|fri|satur|sun|noon|lunch)"
+    r"|^(?:address|call) me (?:as|by|\w+$)|^(?:habla|trátame|llámame|escríbeme|contéstame)\w* (?:de|en|por)\b"
+    r"|^(?:under no circumstances|never ever)\b|\b(?:me va mejor|mejor sin|quiero que siempre)\b"
+    r"|^(?:same|likewise|ditto) (?:for|goes for|with) (?:every|all|each|any|the other)\b"
+    r"|^our [\w ]{2,30}? (?:go|look|start|begin|end|follow|are (?:always|named|written|called|formatted))\b"
+    r"|^(?:the|all|every) [\w -]{2,40} (?:has|have|needs?) to be\b.*\b(?:otherwise|because|or else|since"
+    r"|or the)\b"
+    r"|^(?:siempre|nunca) (?:de|en|con|sin)\b|^no me (?:tutees|hables|trates|mandes|escribas|pongas|llames"
+    r"|des)\b"
+    r"|^(?:sin|nada de) [\wáéíóúñ ]{3,40} (?:por favor|en (?:los|las|el|la|mis))\b"
+    r"|^(?:ich )?(?:will|möchte|mag|hasse|bevorzuge) (?:keine?|lieber|nicht|immer|es nicht)\b"
+    r"|^bitte (?:immer|nie|keine?)\b"
+    r"|^(?:schreib|nenn|duz|siez|antworte|benutz|nimm) .*\b(?:immer|nie|niemals)\b|^(?:nie|niemals|immer) \w+"
+    r"|^(?:je (?:préfère|déteste|n'aime pas|ne veux (?:pas|plus|jamais))|j'(?:aime(?: pas)?|ai horreur))\b"
+    r"|^(?:toujours|jamais) (?!pas|vu|eu|été)\w+|^tu me (?:tutoies|vouvoies)\b",
+    I,
+)
 _MUST = re.compile(
     r"^(?:all|every|each|no) (?!of (?:this|that|these|it)\b|(?:need|worries|problem|one|idea|way"
     r"|time)\b)[\w -]{2,60}?\b(?:must|needs?(?: to)?|has to|have to|may|is to be|are to be)\b"
@@ -67,6 +129,20 @@ _ABOUT_THINGS = re.compile(
     r"|can always)\b(?! (?:use|run|write|put|add|commit|push|ask))|\bI've never\b|\bI'd never\b"
     r"|\b(?:error|docs?|documentation|message|log|story|spec|ticket|readme|article|issue|book"
     r"|comment)s?\b[^.]{0,30}\b(?:says?|claims?|states?|reads?|tells?)\b",
+    I,
+)
+_VENTING = re.compile(
+    r"^(?:ugh+|argh+|god|man|omg|gah|wow|uf+|jo|mann|putain)\b|[😀-🙏🤣🤦😂😅😭]|\b(?:so much|so bad|mondays"
+    r"|my life|this so)\b.*[!.]?$"
+    r"|\b(?:gonna|bright side)\b",
+    I,
+)
+_THIRD_PERSON = re.compile(
+    r"^(?:always|never) (?:null|empty|true|false|undefined|none|zero|red|green|fails?|happens|returns|works"
+    r"|gets|shows"
+    r"|finishes|ends|fires|reaches|loads|renders|(?!pass|press|process|discuss|focus|access|address|express"
+    r"|cross|dismiss)"
+    r"[a-z]+s)\b",
     I,
 )
 _AT_HAND = re.compile(
@@ -94,12 +170,15 @@ def preference(sentence: Sentence) -> str | None:
     text = sentence.text
     if sentence.is_question or len(text.split()) < 3 or _AT_HAND.search(text):
         return None
-    if _ABOUT_THINGS.search(text) or PAST_EVENT.search(text):
+    if _ABOUT_THINGS.search(text) or PAST_EVENT.search(text) or _THIRD_PERSON.match(text):
+        return None
+    if _VENTING.search(text):
         return None
     liking = _LIKES.match(text)
     if liking:
         return None if _is_passing(liking["what"], text) else text
-    return text if _ORDER.match(text) or _HABIT.search(text) or _MUST.match(text) else None
+    rules = _ORDER.match(text) or _HABIT.search(text) or _MUST.match(text) or _STANDING.search(text)
+    return text if rules else None
 
 
 def _is_passing(what: str, text: str) -> bool:

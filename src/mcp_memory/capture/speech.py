@@ -26,7 +26,8 @@ _QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
     r"^(?:[^\S\n]{4,}\S.*|[^\S\n]*at \S+ ?\(.*|Traceback .*|[^\S\n]*File \".*"
     r"|\S*(?:Error|Exception|Warning|WARN|INFO|DEBUG|FATAL)\b:.*"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[[^\]]*\d[^\]]*\].*|[$#%] .*|[+-]{1,3}[^\s-].*|npm ERR!.*|E {2,}.*"
+    r"|[0-9a-f]{7,40} \S.*|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|\[[^\]]*\d[^\]]*\].*|[$#%] .*|[+-]{1,3}[^\s-].*"
+    r"|npm ERR!.*|E {2,}.*"
     r"|\|.*\||[{}\[\]<].*|[\w.-]+@[\w.-]+:.*[$#].*)$",
     re.MULTILINE,
 )
@@ -45,13 +46,14 @@ _LEAD = re.compile(
     r"|vale|bien|perfecto|gracias|bueno|pues|por cierto|además|también|y|pero|hola|oye|sí|claro|primero"
     r"|segundo|por favor)"
     r"(?:\s+(?:all|then|there|everyone))?\s*[,:;!.–-]\s*|(?:ah|oh|and|but|also|so|y|pero|también"
-    r"|además)\s+)+",
+    r"|además|yo|yeah|ok|okay|oye|hey|uf|nah|hmm+|a ver|na ja|alors)\s+)+",
     re.IGNORECASE,
 )
 
 _FRAMED = re.compile(
     r"^(?:(?:can|could|would) you\s+|please\s+|por favor,?\s*)?"
-    r"(?:translate|draft|write|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply"
+    r"(?:translate|draft|write|generate|compose|invent|make up|list \d|genera|inventa|schreib\w*|übersetze?"
+    r"|erfinde|écris|rédige|traduis|génère|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply"
     r"|answer (?:him|her|them)|"
     r"change the (?:label|text|title|message|wording)|add (?:this|the|a) (?:line|text|sentence|note"
     r"|comment)|"
@@ -60,6 +62,44 @@ _FRAMED = re.compile(
     r"create (?:a|an|the) .*\b(?:saying|that says|with the text)|pick (?:a|some) (?:random|fake)|"
     r"traduce|escribe|redacta|resume|reescribe|supongamos|supón|imagina|imaginemos|finge|digamos|rellena"
     r"|añade (?:esta|la) (?:línea|frase))\b",
+    re.IGNORECASE,
+)
+_TEXT = (
+    r"e-?mails?|mails?|(?<!commit )messages?|posts?|tweets?|signs?|posters?|cards?|letters?|speech"
+    r"|captions?|tooltips?|banners?"
+    r"|headlines?|slogans?|poems?|songs?|lyrics|stor(?:y|ies)|scenes?|dialogues?|reviews?|quotes?"
+    r"|sentences?|examples?"
+    r"|fixtures?|test data|mock data|placeholder|announcements?|toasts?|monologues?|limericks?|jokes?"
+    r"|carteles?|correos?"
+    r"|mensajes?|cartas?|poemas?|canci[oó]n(?:es)?|cuentos?|historias?|frases?|ejemplos?|anuncios?|chistes?"
+    r"|nachrichten?"
+    r"|schild|plakat|gedichte?|lied|geschichte|sätze?|beispiele?|courriels?|lettres?|affiches?|poèmes?"
+    r"|chansons?|phrases?"
+)
+# A task on words that are to be somebody else's, or nobody's.
+_TEXT_TASK = re.compile(
+    r"\b(?:write|draft|make|create|add|put|send|give me|need|want|help me|come up with|use|change|set|show"
+    r"|display|insert"
+    r"|pon(?:me)?|haz(?:me)?|manda(?:le)?|mándale|crea|necesito|dame|añade|schick\w*|mach\w*|brauche"
+    r"|gib mir|mets|fais|crée)\b"
+    rf"[^.?!]{{0,60}}\b(?:{_TEXT})\b"
+    r"|\b(?:tell|reply to|answer|text|message) (?:him|her|them|everyone|the (?:team|client|customer)"
+    r"|(?-i:[A-Z])\w+) (?:that|to)\b"
+    r"|\b(?:dile|diles|contéstale|respóndele)\b|\bsag (?:ihm|ihr|ihnen)\b|\bdis-(?:lui|leur)\b"
+    r"|\b(?:label|text|title|button|heading|comment|docstring|string|error message|etiqueta|texto"
+    r"|título)\b[^.?!]{0,30}"
+    r"(?:\b(?:saying|says?|reads?|that says|diga|dice|lautet)\b|:)",
+    re.IGNORECASE,
+)
+_FOR_A_WHILE = re.compile(
+    r"\b(?:for|in|during) (?:this|the rest of (?:this|the)) (?:chat|session|conversation|file|exercise|game"
+    r"|scene|task|refactor"
+    r"|demo|call|meeting|question)\b|\b(?:just|only) (?:for )?(?:today|now|this once)\b"
+    r"|\bfor the next \d+ (?:min|hour)"
+    r"|\buntil I (?:say|tell|come)\b|\b(?:solo|sólo) (?:por )?(?:hoy|esta vez|ahora)\b|\bnur (?:heute"
+    r"|diesmal|jetzt)\b"
+    r"|\bjuste (?:aujourd'hui|cette fois)\b|\b(?:en|para|durante) est[ae] (?:sesión|conversación|tarea"
+    r"|partida|juego|reunión)\b",
     re.IGNORECASE,
 )
 _WHOLE_TURN_FRAMED = re.compile(
@@ -74,6 +114,19 @@ _WHOLE_TURN_FRAMED = re.compile(
 )
 
 
+# Questions that are typed without their mark.
+_ASKS = re.compile(
+    r"^(?:(?:so|and|but|wait|hey|ok|hmm)[, ]+)*(?:(?:is|are|was|were|does|do|did|can|could|would|will|should"
+    r"|has|have) (?:it|there|that|this|these|the|you|u|we|I|they|he|she|any|my|our|someone)\b(?! never| not)"
+    r"|(?:who|why|how|which|where|whose)\b(?! I\b)|what(?:'s| is| are| was| does| do| did| would| if)\b"
+    r"|when (?:is|are|was|does|do|did|will|can)\b|remind me (?:what|how|why|where|which|who)\b"
+    r"|¿|(?:por qué|cómo|cuánt\w+|cuál\w*|quién\w*|dónde|me recuerdas|te acuerdas|explícame|es verdad)\b"
+    r"|(?:warum|wie|wer|wo|welche\w*|weißt du|kannst du|ist es|gibt es)\b"
+    r"|(?:est-ce|pourquoi|comment|combien|qu'est-ce|c'est quoi|tu te souviens)\b)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence, with the one before it in the same message."""
@@ -83,7 +136,7 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        return self.text.rstrip("\"”»')* ").endswith("?")
+        return self.text.rstrip("\"”»')* ").endswith("?") or bool(_ASKS.match(self.text))
 
 
 def untagged(text: str) -> str:
@@ -102,13 +155,26 @@ def sentences(text: str) -> list[Sentence]:
     """What the person says in their own name, in order; nothing of a task on somebody else's words."""
     if text.lstrip().startswith("/") or _WHOLE_TURN_FRAMED.search(text):
         return []
-    said = _own_part(list(_split(spoken(text))))
+    said = _before_a_text(_own_part(list(_split(spoken(text)))))
     before = ["", *said]
     return [
         Sentence(_without_lead(one), previous)
         for one, previous in zip(said, before, strict=False)
-        if len(one) <= LONGEST_SENTENCE and not _FRAMED.match(_without_lead(one))
+        if len(one) <= LONGEST_SENTENCE and _is_own(_without_lead(one))
     ]
+
+
+def _is_own(sentence: str) -> bool:
+    """Whether it is said to last, and not a text to be written for others or an order for a while."""
+    return not (_FRAMED.match(sentence) or _TEXT_TASK.search(sentence) or _FOR_A_WHILE.search(sentence))
+
+
+def _before_a_text(said: list[str]) -> list[str]:
+    """Up to a task on the words that follow it, such as "Draft a mail:"."""
+    for number, one in enumerate(said):
+        if one.endswith(":") and (_TEXT_TASK.search(one) or _FRAMED.match(_without_lead(one))):
+            return said[:number]
+    return said
 
 
 def _own_part(said: list[str]) -> list[str]:

@@ -16,7 +16,21 @@ _LATER = (
     r"|miércoles|jueves|viernes)|el mes que viene|después de)"
 )
 _LEFT = re.compile(
-    r"^(?:todo|to-?do|open (?:point|item|question|task|issue)s?|follow-?up|still (?:open|to do)"
+    r"^(?:todo|to-?do|fixme)\b[^:.]{0,50}:|\b(?:left|still|yet) to do\b|\b(?:on|to) (?:the|my|our) (?:list"
+    r"|backlog"
+    r"|todo list)\b.*:|\bonly half (?:done|finished)\b|\b(?:isn't|not) (?:done|finished|handled"
+    r"|implemented) yet\b"
+    r"|\b(?:somebody|someone) (?:has|needs) to\b|\b(?:has|have|needs?) to .{3,60} before (?:the |we |\d|v\d"
+    r"|next )"
+    r"|\bmuss (?:ich )?noch\b|\bmüssen (?:wir )?noch\b|\b(?:il )?(?:faut|faudra|reste) (?:encore|à)\b"
+    r"|\bdon't let me forget\b|\bat some point\b|\bhaven't (?:got(?:ten)?|gotten) (?:around|round) to\b"
+    r"|\bon my list\b"
+    r"|\b(?:I'll|we'll) .{3,60} (?:later|tonight|tomorrow|next week|on (?:mon|tues|wednes|thurs|fri)day)\b"
+    r"|^(?:open (?:question|point)|pending|next up|later|still missing|missing)\s*:|\bneeds? a follow-?up\b"
+    r"|\bmañana (?:toca|hay|tengo)\b|\bno nos olvidemos de\b|\btengo que .{3,60} antes de\b"
+    r"|\bpendiente de \w+"
+    r"|\bqueda(?:n)? pendientes?\b|\bme falta\b|\bnos falta\b"
+    r"|^(?:todo|to-?do|open (?:point|item|question|task|issue)s?|follow-?up|still (?:open|to do)"
     r"|pendiente|queda pendiente|por hacer|tarea)\s*:"
     r"|\b(?:we|I)(?:'ll)? (?:still|also still|eventually) (?:(?:need|have|want|ought) to|must|should"
     r")\b|\b(?:we|I) still (?:haven't|must)\b"
@@ -39,6 +53,7 @@ _PUT_OFF = re.compile(
     r"|\bwe'll (?:come|get) back to\b|\bwe'll pick (?:it|this|that) up\b",
     I,
 )
+_UNSURE = re.compile(r"\b(?:probably|maybe|might|perhaps|think about|decide|quizás?|a lo mejor)\b", I)
 _FOR_THE_ASSISTANT = re.compile(
     r"^(?:you|please|can|could|tienes|puedes|first|now)\b|\b(?:right )?now\b(?<!for now)|\bfirst\b"
     r"|\bI need (?:you|a|an)\b|\byou (?:still )?(?:need|have)\b|\bthen\b",
@@ -56,7 +71,7 @@ def todo(sentence: Sentence) -> str | None:
     >>> todo(Sentence("We need to fix this bug now."))
     """
     text = sentence.text
-    if sentence.is_question or len(text.split()) < 4:
+    if sentence.is_question or len(text.split()) < 4 or _UNSURE.search(text):
         return None
     if _LEFT.search(text):
         return None if re.match(r"(?:you|please|can)\b", text, I) else text

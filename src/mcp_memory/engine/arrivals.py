@@ -11,9 +11,10 @@ from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.quiet_search import Found, look
 from mcp_memory.model import Filter, Memory
-from mcp_memory.ranking.certainty import COMPANY, FLOOR, WORDS_FLOOR
+from mcp_memory.ranking.certainty import COMPANY, FLOOR, GENERAL, WORDS_FLOOR
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.sessions import Session
+from mcp_memory.text.generality import asks_in_general
 from mcp_memory.text.injection import block, line, within
 from mcp_memory.text.words import query_terms
 
@@ -143,7 +144,8 @@ class Arrivals(Topic):
         answer = look(self._context, text, filter, limit=LOOKED_AT)
         if floor is None:
             floor = FLOOR if answer.by_meaning else WORDS_FLOOR
-        if not answer.found or max(one.certainty for one in answer.found) < floor:
+        least = floor + (GENERAL if answer.by_meaning and _is_general(text, answer.found) else 0.0)
+        if not answer.found or max(one.certainty for one in answer.found) < least:
             all_below = (Judged(one.memory, one.certainty, "below the floor") for one in answer.found)
             return Injection(left_out=tuple(all_below), silence="nothing fits well enough")
         judged = self._judged(answer.found, floor - COMPANY, text, place)
@@ -215,6 +217,10 @@ def joined(first: Injection, second: Injection) -> Injection:
         left_out=second.left_out,
         silence=second.silence if not first.text else "",
     )
+
+
+def _is_general(prompt: str, found: Sequence[Found]) -> bool:
+    return asks_in_general(prompt, [one.memory.content for one in found])
 
 
 def _reason_against(memory: Memory, text: str, place: Place, known: _Known) -> str:

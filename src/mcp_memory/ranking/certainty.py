@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import log, log10
 
-FLOOR = 0.08
+FLOOR = 0.06
 """The least certainty of the best memory for anything to be said."""
+
+GENERAL = 0.3
+"""How much more it takes for a prompt that anybody could ask, such as "how do I reverse a string?"."""
 
 COMPANY = 0.35
 """How far below the floor a memory may lie that is said together with the best one."""

@@ -1,8 +1,9 @@
 """Where the shared server of some settings is found: a socket that only its owner can open.
 
-A Unix socket in the runtime folder, mode 0600, and both sides look at the other's user. Where there are
-no such sockets: a port of this machine, whose number and secret are in a file of mode 0600. Each side
-proves there that it has read the file, and nobody who listens in on the port learns what it says.
+A Unix socket in the runtime folder, mode 0600, and both sides look at the other's user. If that folder's
+name is too long for a socket, the socket is in a folder of this user in /tmp, and a link leads there. Where
+there are no such sockets: a port of this machine, whose number and secret are in a file of mode 0600. Each
+side proves there that it has read the file, and nobody who listens in on the port learns what it says.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import time
 
 from mcp_memory.thin import wire
-from mcp_memory.thin.settings import cache_folder
+from mcp_memory.thin.settings import cache_folder, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 LONGEST_ADDRESS = 100
 """Bytes that the name of a Unix socket may have on every system."""
+
+SHORT_PARENT = "/tmp"
+"""Not TMPDIR: clients set it differently for what they start, and would not find the same server."""
 
 
 class NoServer(Exception):
@@ -45,18 +49,34 @@ class Endpoint:
     @property
     def address(self) -> str:
         """The socket, or the file that says which port it is."""
-        return self.file("port" if self.loopback else "sock")
+        if self.loopback:
+            return self.file("port")
+        return short_address(self.link) if self.is_elsewhere else self.link
+
+    @property
+    def link(self) -> str:
+        """Where a socket is, or a link to it."""
+        return self.file("sock")
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the socket cannot be in the folder, because its name would be too long."""
+        return not self.loopback and len(os.fsencode(self.link)) > LONGEST_ADDRESS
+
+    def prepare(self) -> None:
+        """Make the folders, for their owner alone. Raises `OSError` if that is not what they are."""
+        prepare_folder(self.folder)
+        if self.is_elsewhere:
+            prepare_folder(os.path.dirname(self.address))
 
     def why_not(self) -> str | None:
         """What keeps a server from being here, in words; None if nothing does."""
         if 1 in (os.getpid(), os.getppid()) and sys.platform != "win32":
             return "this process is a container's own, and nothing outlives it"
         try:
-            prepare_folder(self.folder)
+            self.prepare()
         except OSError as error:
             return f"the runtime folder {self.folder} cannot be used: {error.strerror or error}"
-        if not self.loopback and len(os.fsencode(self.address)) > LONGEST_ADDRESS:
-            return f"the name of the socket would be too long: {self.address}"
         return None
 
     def connect(self, timeout: float | None = None) -> socket.socket:
@@ -106,6 +126,11 @@ def default_folder(environ: Mapping[str, str]) -> str:
     if runtime and os.path.isdir(runtime):
         return os.path.join(runtime, "mcp-memory")
     return os.path.join(cache_folder(environ), "run")
+
+
+def short_address(link: str) -> str:
+    """A short name for a socket, in a folder that only this user can enter."""
+    return os.path.join(SHORT_PARENT, f"mcp-memory-{os.getuid()}", f"{digest(link)}.sock")
 
 
 def prepare_folder(folder: str) -> None:

@@ -24,9 +24,7 @@ def start_server(endpoint: Endpoint, settings: Settings) -> Popen[bytes] | None:
 
     What it has to say is in `<name>.log`.
     """
-    from mcp_memory.thin.endpoint import prepare_folder
-
-    prepare_folder(endpoint.folder)
+    endpoint.prepare()
     turn = _turn(endpoint.file("start"))
     if turn is None:
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcp_memory.storage.file_lock import FileLock
 from mcp_memory.thin import wire
-from mcp_memory.thin.endpoint import Endpoint, peer_uid, prepare_folder, proof, same
+from mcp_memory.thin.endpoint import Endpoint, peer_uid, proof, same
 
 BACKLOG = 128
 
@@ -31,7 +31,7 @@ class Listener:
 
     def take(self, patience: float) -> socket.socket:
         """Raises `AlreadyRunning` when another server still holds it after these seconds, and `OSError`."""
-        prepare_folder(self._endpoint.folder)
+        self._endpoint.prepare()
         if not self._lock.take(patience):
             raise AlreadyRunning
         try:
@@ -54,6 +54,9 @@ class Listener:
         if self.is_held():
             with suppress(OSError):
                 os.unlink(self._endpoint.address)
+            if self._endpoint.is_elsewhere:
+                with suppress(OSError):
+                    os.unlink(self._endpoint.link)
         self._lock.close()
 
     async def admits(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -74,6 +77,10 @@ class Listener:
         finally:
             os.umask(mask)
         listening.listen(BACKLOG)
+        if self._endpoint.is_elsewhere:
+            with suppress(FileNotFoundError):
+                os.unlink(self._endpoint.link)
+            os.symlink(address, self._endpoint.link)  # for people: clients compute the address
         return listening
 
     def _loopback(self) -> socket.socket:

@@ -1,0 +1,73 @@
+"""A sentence as people type it in a chat: spelled out for the rules, and cut into its clauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mcp_memory.capture.lexicon import I
+from mcp_memory.capture.speech import Sentence
+
+LEAST_WORDS = 3
+"""A shorter clause says too little to be judged by itself."""
+
+_SPELLINGS = (
+    (re.compile(r"\b(do|does|did|is|are|was|were|has|have|would|should|could|wo|ca)nt\b", I), r"\1n't"),
+    (re.compile(r"\bim\b", I), "I'm"),
+    (re.compile(r"\bive\b", I), "I've"),
+    (re.compile(r"\bid (?=rather|prefer|like)", I), "I'd "),
+    (re.compile(r"\b(?:pls|plz)\b", I), "please"),
+    (re.compile(r"\bu\b"), "you"),
+    (re.compile(r"\bur\b"), "your"),
+    (re.compile(r"\b(?:gotta|got to)\b", I), "have to"),
+    (re.compile(r"\bwanna\b", I), "want to"),
+    (
+        re.compile(
+            r",?\s*\b(?:btw|by the way|lol|haha+|jaja+|tbh|imo|though|tho|por cierto|übrigens)\b(,?)", I
+        ),
+        r"\1",
+    ),
+    (re.compile(r"[’ʼ]"), "'"),
+    # What is quoted is somebody else's, or only an example.
+    (re.compile(r"[\"“«](?:[^\"”»\s]+\s+){2,}[^\"”»]*[\"”»]"), '"…"'),
+)
+_CUT = re.compile(
+    r"\s*[;:()]\s+|\s+[–—-]{1,2}\s+|,\s+|[!?]+\s+"
+    r"|\s+(?=(?:and|but|so|y|pero|así que|und|aber|also|et|mais|donc)\s)",
+    I,
+)
+_JOINING = re.compile(r"^(?:and|but|so|then|y|pero|así que|que|und|aber|also|et|mais|donc)\s+", I)
+_SUBORDINATE = re.compile(
+    r"^(?:because|since|as|that|which|who|whose|if|unless|until|while|although|porque|ya que|aunque|si|weil"
+    r"|da"
+    r"|wenn|dass|ob|parce que|puisque|comme|otherwise|or else)\b",
+    I,
+)
+
+
+def spelled_out(text: str) -> str:
+    """The sentence for the rules to read: without quotes and asides, contractions as they are written.
+
+    >>> spelled_out("dont ever push to main pls")
+    "don't ever push to main please"
+    """
+    for pattern, put in _SPELLINGS:
+        text = pattern.sub(put, text)
+    return " ".join(text.split())
+
+
+def clauses(sentence: Sentence) -> Iterator[Sentence]:
+    """The parts of a sentence that may state something by themselves, without the whole.
+
+    >>> [one.text for one in clauses(Sentence("looks good, I prefer tabs, because they are wide"))]
+    ['I prefer tabs, because they are wide', 'I prefer tabs']
+    """
+    text, cuts = sentence.text, list(_CUT.finditer(sentence.text))
+    ends = [*(cut.start() for cut in cuts), len(text)]
+    # To the end of the sentence, where a contrast or a reason may follow; then each by itself.
+    parts = [text[cut.end() :] for cut in cuts]
+    parts += [text[start:end] for start, end in zip([0, *(cut.end() for cut in cuts)], ends, strict=True)]
+    for part in parts:
+        said = _JOINING.sub("", part.strip())
+        if len(said.split()) >= LEAST_WORDS and said != text and not _SUBORDINATE.match(said):
+            yield Sentence(said, sentence.before)
