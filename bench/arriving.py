@@ -5,7 +5,7 @@
 Related prompts: the questions of a LoCoMo folder against their own conversation, the project set of
 tests/data/arriving_prompts.jsonl, and the worlds of tests/data/judged_prompts.jsonl, which somebody wrote who
 had not read the rules. Unrelated ones: questions about other conversations, claims of a SciFact folder, and
-the general prompts of both sets. The floor is chosen on the `seen` half of the prompts and reported on the other.
+the general prompts of both sets. The floor is chosen on the `seen` half and reported on the other.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,11 +62,31 @@ class Person:
             time.sleep(0.1)  # the server is starting
         pytest.fail("no hook was ever answered")
 
+    def until(self, happened: Callable[[], bool]) -> None:
+        for _ in range(100):
+            if happened():
+                return
+            time.sleep(0.1)  # something else has to happen first
+        pytest.fail("it never happened")
+
+    def stop(self) -> None:
+        """Stop the server, and wait until it has left."""
+        pid = self.server()
+        self.command("stop")
+        self.until(lambda: not _is_alive(pid))
+
     def server(self) -> int:
         return int(json.loads(self.command("status", "--json").stdout)["pid"])
 
     def captured(self) -> list[str]:
         return [one["content"] for one in json.loads(self.command("captured", "--json").stdout)]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 @pytest.fixture
@@ -82,6 +102,44 @@ def person() -> Iterator[Person]:
 def test_without_a_server_a_hook_is_silent_and_starts_one_for_the_next(person: Person) -> None:
     assert person.prompts() == [b""]
     person.until_answered()
+
+
+def test_a_session_that_begins_before_the_server_runs_is_told_what_the_last_one_left(person: Person) -> None:
+    start = {"session_id": "first", "cwd": "/", "source": "startup"}
+    person.until_answered()
+    person.until(lambda: b"5433" in person.hook("SessionStart", start))
+    person.stop()
+    assert b"5433" in person.hook("SessionStart", {**start, "session_id": "cold"})
+
+
+def test_what_was_left_is_gone_once_the_database_changes(person: Person) -> None:
+    person.until_answered()
+    person.until(lambda: b"5433" in person.hook("SessionStart", {"session_id": "first", "cwd": "/"}))
+    person.stop()
+    [kept] = person.folder.glob("memory.db.digests")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    person.environment["MCP_MEMORY_SHARED"] = "no"
+    person.command("remember", "The cafeteria closes at two.")
+    assert not kept.exists()
+
+
+def test_a_digest_that_was_missed_comes_with_the_first_prompt_that_is_answered(person: Person) -> None:
+    assert person.hook("SessionStart", {"session_id": "late", "cwd": "/"}) == b""
+    prompt = {"session_id": "late", "cwd": "/", "prompt": "hello there, how are you today"}
+    person.until(lambda: b"5433" in person.hook("UserPromptSubmit", prompt))
+
+
+def test_a_home_with_a_long_name_has_a_server_too() -> None:
+    with tempfile.TemporaryDirectory(prefix="long-" + "x" * 120) as folder:
+        someone = Person(Path(folder))
+        someone.command("remember", FACT, "--type", "fact")
+        someone.until_answered()
+        [link] = (someone.folder / ".cache/mcp-memory/run").glob("*.sock")
+        socket_file = link.readlink()
+        assert socket_file.stat().st_mode & 0o777 == 0o600
+        assert socket_file.parent.stat().st_mode & 0o777 == 0o700
+        someone.stop()
+        assert not link.is_symlink()
 
 
 def test_a_server_that_hangs_or_is_killed_holds_nobody_up(person: Person) -> None:

@@ -105,8 +105,14 @@ def test_a_start_brings_the_digest(client: Client) -> None:
 
 def test_a_start_that_was_missed_comes_with_the_first_prompt(client: Client, engine: Engine) -> None:
     payload = {"session_id": "late", "cwd": "/", "prompt": "hello there"}
-    request = {"event": "UserPromptSubmit", "client": "claude-code", "payload": payload, "missed_start": True}
+    request = {"event": "UserPromptSubmit", "client": "claude-code", "payload": payload, "start": "missed"}
     assert "5433" in client.hooks.answer(engine, request)
+
+
+def test_what_a_kept_digest_has_shown_is_not_said_again(client: Client, engine: Engine) -> None:
+    payload = {"session_id": "cold", "cwd": "/", "prompt": ASKED}
+    request = {"event": "UserPromptSubmit", "client": "claude-code", "payload": payload, "start": "shown"}
+    assert client.hooks.answer(engine, request) == ""
 
 
 def test_what_was_said_is_captured_once_however_often_it_is_read(client: Client) -> None:

@@ -77,7 +77,7 @@ _HEARSAY = re.compile(
 
 
 def is_hearsay(sentence: str) -> bool:
-    """Whether it reports what others say, wishes, or jokes, and so states nothing in the person's own name."""
+    """Whether it reports what others say, wishes or jokes: it states nothing in the person's own name."""
     return bool(_HEARSAY.search(sentence))
 
 

@@ -31,18 +31,23 @@ def shared_server(session: Session, turn: int) -> None:
     """Serve every assistant whose settings lead here, and leave some time after the last one."""
     import anyio
 
+    from mcp_memory.cli.kept_digests import KeptDigests
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.shared.listener import AlreadyRunning
 
     config = session.config
     logging.getLogger("mcp_memory").setLevel(config.log_level.upper())
     engine = LazyEngine(session.build_engine)
+    service = service_of(session, engine, idle=config.shared_idle)
+    digests = KeptDigests(config, service)
     try:
-        anyio.run(_serve, service_of(session, engine, idle=config.shared_idle), engine, turn)
+        anyio.run(_serve, service, engine, turn)
+        digests.prepare()
     except* AlreadyRunning:
         log.debug("another server was faster")
     finally:
         engine.close()
+    digests.leave()
     # A thread that still waits for something must not keep the process.
     logging.shutdown()
     os._exit(0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcp_memory.thin.endpoint import Endpoint
+    from mcp_memory.thin.settings import Settings
 
 LIMIT = 0.3
 """Seconds for all of it, from the start of the command."""
@@ -36,14 +37,17 @@ LONGEST = 20_000
 def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> int:
     """Always 0."""
     _end_after(LIMIT)
-    try:
-        said = _answer(words, flags, environ)
-        if said:
-            sys.stdout.write(said)
-            sys.stdout.flush()
+    try:  # noqa: SIM105 loading contextlib takes longer than all else here
+        _say(_answer(words, flags, environ))
     except BaseException:  # noqa: S110
         pass  # silence is the answer to every fault
     return 0
+
+
+def _say(text: str) -> None:
+    if text:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def _end_after(seconds: float) -> None:
@@ -69,13 +73,22 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
         if settings["shared"] == "no":
             return ""
         endpoint = endpoint_of(settings, environ)
-        missed = _Missed(endpoint, payload)
-        request = {"event": event, "client": client, "payload": payload, "missed_start": missed.take(event)}
+        start = _Start(endpoint, payload)
+        request = {"event": event, "client": client, "payload": payload, "start": start.state(event)}
         try:
-            return str(ask_at(endpoint, settings, "hook", request, timeout=LIMIT) or "")
+            said = ask_at(endpoint, settings, "hook", request, timeout=LIMIT)
+            if said is not None:
+                start.settle(event)
+                return str(said)
+            is_there = True
         except NoServer:
-            missed.note(event)
-            if endpoint.why_not() is None:
+            is_there = False
+        if endpoint.why_not() is None:
+            kept = _kept(event, client, payload, settings, environ)
+            start.note(event, "shown" if kept else "missed")
+            # Starting a process may take longer than there is time.
+            _say(kept)
+            if not is_there:
                 from mcp_memory.thin.launch import start_server
 
                 start_server(endpoint, settings)
@@ -84,26 +97,53 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
     return ""
 
 
-class _Missed:
-    """A session that began before the server ran gets its digest with the first prompt."""
+def _kept(
+    event: str,
+    client: str,
+    payload: Mapping[str, object],
+    settings: Settings,
+    environ: Mapping[str, str],
+) -> str:
+    """What the last server left for a session that begins while none runs."""
+    if event.lower() != "sessionstart":
+        return ""
+    from mcp_memory.thin.hook_output import rendered
+    from mcp_memory.thin.kept_digest import kept_digest
+
+    text = kept_digest(settings, environ, str(payload.get("cwd") or ""))
+    return rendered(client, event, text) if text else ""
+
+
+class _Start:
+    """What a session that began before the server ran was told; the first prompt makes up for it."""
 
     def __init__(self, endpoint: Endpoint, payload: Mapping[str, object]) -> None:
         session = payload.get("session_id") or payload.get("sessionId") or payload.get("conversation_id")
         named = "".join(one for one in str(session or "") if one.isalnum() or one in "-_")[:80]
-        self._file = os.path.join(endpoint.folder, f"missed-{named}") if named else ""
+        self._file = os.path.join(endpoint.folder, f"start-{named}") if named else ""
 
-    def note(self, event: str) -> None:
+    def note(self, event: str, state: str) -> None:
         if self._file and event.lower() == "sessionstart":
-            os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY, 0o600))
+            with open(os.open(self._file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+                file.write(state)
 
-    def take(self, event: str) -> bool:
+    def state(self, event: str) -> str:
+        """`missed`, `shown`, or empty if there is nothing to make up for."""
         if not self._file or event not in PROMPTS:
-            return False
+            return ""
         try:
-            os.unlink(self._file)
+            with open(self._file) as file:
+                return file.read(10)
         except OSError:
-            return False
-        return True
+            return ""
+
+    def settle(self, event: str) -> None:
+        """A server has answered a prompt of the session."""
+        if self._file and event in PROMPTS:
+            try:
+                os.unlink(self._file)
+            except OSError:
+                return
 
 
 def _arguments(words: Sequence[str]) -> tuple[str, str]:

@@ -99,6 +99,10 @@ def cache_folder(environ: Mapping[str, str]) -> str:
     return _folder(environ, "XDG_CACHE_HOME", ".cache", "Caches")
 
 
+def data_folder(environ: Mapping[str, str]) -> str:
+    return _folder(environ, "XDG_DATA_HOME", os.path.join(".local", "share"), "Application Support")
+
+
 def _folder(environ: Mapping[str, str], variable: str, in_home: str, in_library: str) -> str:
     """Where the platform keeps a person's files of a kind, ours among them."""
     home = environ.get("HOME") or os.path.expanduser("~")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import queue
 import threading
@@ -20,6 +19,8 @@ from mcp_memory.engine.project import Project, project_of
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.hooks.call import HookCall, read_call
 from mcp_memory.server.hooks.transcript_file import read_from
+from mcp_memory.thin import kept_digest
+from mcp_memory.thin.hook_output import rendered
 
 log = logging.getLogger(__name__)
 
@@ -42,17 +43,28 @@ class Hooks:
         self._work: queue.Queue[Work] = queue.Queue(LONGEST_QUEUE)
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
+        self.starts: dict[str, None] = {}
+        """Where sessions began, as keys of kept digests, the last one last."""
 
-    def answer(self, engine: Engine, request: Mapping[str, Any]) -> str:
-        """What the hook shall print; empty for silence. Never raises for what a client sends."""
+    def answer(
+        self, engine: Engine, request: Mapping[str, Any], *, settings: Mapping[str, str] | None = None
+    ) -> str:
+        """What the hook shall print; empty for silence. Never raises for what a client sends.
+
+        `settings`: those of the connection, under which a digest is kept for the next start.
+        """
         payload = request.get("payload")
         call = read_call(
             str(request.get("event") or ""),
             str(request.get("client") or ""),
             payload if isinstance(payload, dict) else {},
         )
+        if call.kind == "start":
+            began = kept_digest.key(settings or {}, call.folder)
+            self.starts.pop(began, None)
+            self.starts[began] = None
         try:
-            return self._answer(engine, call, missed_start=bool(request.get("missed_start")))
+            return self._answer(engine, call, str(request.get("start") or ""))
         except MemoryServerError as error:
             log.info("a hook got silence: %s", error)
         except Exception:
@@ -63,7 +75,8 @@ class Hooks:
         """Wait until everything that was handed over is done."""
         self._work.join()
 
-    def _answer(self, engine: Engine, call: HookCall, *, missed_start: bool) -> str:
+    def _answer(self, engine: Engine, call: HookCall, start: str) -> str:
+        """`start`: `missed` if the session was told nothing at its start, `shown` if a kept digest."""
         project = project_of(call.folder)
         place = Place(session=call.session, client=call.client, project=project.key)
         if call.kind == "turn_end" or (call.kind == "prompt" and _keeps_no_transcript(call)):
@@ -73,10 +86,11 @@ class Hooks:
                 return ""
         if not project.recall or (call.client, call.kind) in CANNOT_INJECT or self._is_repeated(call):
             return ""
+        digest = engine.arrivals.at_start(place) if start and call.kind == "prompt" else Injection()
         injection = self._injection(engine, call, place)
-        if missed_start and call.kind == "prompt":
-            injection = joined(engine.arrivals.at_start(place), injection)
-        return rendered(call, injection)
+        if start == "missed":
+            injection = joined(digest, injection)
+        return rendered(call.client, call.event, injection.text)
 
     def _injection(self, engine: Engine, call: HookCall, place: Place) -> Injection:
         if call.kind == "start":
@@ -152,15 +166,3 @@ def _reading(engine: Engine, call: HookCall) -> Reading:
 
 def _keeps_no_transcript(call: HookCall) -> bool:
     return not call.transcript and not call.messages and call.client in ("cursor", "vscode")
-
-
-def rendered(call: HookCall, injection: Injection) -> str:
-    """In the words of the client. Gemini CLI wants JSON even for nothing."""
-    if not injection.text:
-        return "{}" if call.client == "gemini" else ""
-    if call.client == "opencode":
-        return injection.text
-    if call.client == "cursor":
-        return json.dumps({"additional_context": injection.text}, ensure_ascii=False)
-    told = {"hookEventName": call.event, "additionalContext": injection.text}
-    return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False)

@@ -56,12 +56,12 @@ def resident_bytes() -> int | None:
 HOOKS = Hooks()
 
 
-def hook(service: Service, hello: Hello) -> str:
-    """What a client's hook shall print. It has no time to wait for an engine that is still loading."""
+def hook(service: Service, hello: Hello) -> str | None:
+    """What a client's hook shall print; None while the engine loads, for which a hook has no time to wait."""
     if service.engine.ready is None:
         service.engine.begin()
-        return ""
-    return HOOKS.answer(service.engine_of(hello), hello.request)
+        return None
+    return HOOKS.answer(service.engine_of(hello), hello.request, settings=hello.settings)
 
 
 REQUESTS: dict[str, Answer] = {"status": status, "hook": hook}

@@ -67,9 +67,12 @@ class Service:
 
     def engine_of(self, hello: Hello) -> Engine:
         """The engine, in the client's space and within its limits."""
+        return self.engine_in(hello.settings)
+
+    def engine_in(self, settings: Mapping[str, str]) -> Engine:
         from mcp_memory.model import Caller
 
-        config = self.config_of(hello.settings)
+        config = self.config_of(settings)
         return self.engine_with(self.engine().acting_for(Caller(config.space)), config)
 
     @asynccontextmanager

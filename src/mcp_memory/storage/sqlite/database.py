@@ -31,6 +31,8 @@ IDLE_READERS = 4
 """Connections kept open for the next reader."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
+DIGESTS = ".digests"
+"""Ending of the file that `thin.kept_digest` reads and writes."""
 _SQL = queries.load("sqlite")
 
 Synchronous = Literal["FULL", "NORMAL"]
@@ -89,6 +91,7 @@ class SqliteDatabase:
                 _begin(connection)
             else:
                 _begin_at_once(connection, patience_left)
+            self._remove_digests()
             try:
                 yield SqliteConnection(connection)
                 connection.execute("COMMIT")
@@ -97,6 +100,11 @@ class SqliteDatabase:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def _remove_digests(self) -> None:
+        """What was written down beside the database may not outlive a change, least of all a purge."""
+        with suppress(OSError):
+            os.unlink(f"{self._path}{DIGESTS}")
 
     @contextmanager
     def _write_turn(self, patience: float | None) -> Iterator[float | None]:

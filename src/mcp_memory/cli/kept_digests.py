@@ -1,0 +1,29 @@
+"""Digests that the shared server leaves behind when it ends."""
+
+from __future__ import annotations
+
+from mcp_memory import config as settings
+from mcp_memory.config import Config
+from mcp_memory.server.hooks import keeping
+from mcp_memory.server.shared.requests import HOOKS
+from mcp_memory.server.shared.service import Service
+
+
+class KeptDigests:
+    """What the next sessions are told if they begin before the next server runs."""
+
+    def __init__(self, config: Config, service: Service) -> None:
+        self._file = None if settings.is_postgres(config.url) else settings.sqlite_path(config.url)
+        self._service = service
+        self._found: dict[str, str] = {}
+        self._keys = keeping.kept_keys(self._file) if self._file else []
+
+    def prepare(self) -> None:
+        """While the database is open."""
+        if self._file and self._service.engine.ready:
+            self._found = keeping.digests(self._service.engine_in, [*self._keys, *HOOKS.starts])
+
+    def leave(self) -> None:
+        """Once it is closed."""
+        if self._file:
+            keeping.leave(self._file, self._found)

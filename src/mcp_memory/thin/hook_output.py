@@ -1,0 +1,17 @@
+"""What a hook prints, in the words of each client."""
+
+from __future__ import annotations
+
+import json
+
+
+def rendered(client: str, event: str, text: str) -> str:
+    """Gemini CLI wants JSON even for nothing."""
+    if not text:
+        return "{}" if client == "gemini" else ""
+    if client == "opencode":
+        return text
+    if client == "cursor":
+        return json.dumps({"additional_context": text}, ensure_ascii=False)
+    told = {"hookEventName": event, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False)
