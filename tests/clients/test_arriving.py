@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tools.assistants import Home, _program, why_not
 
-from tests.clients.fake_model import Model, fake_model
+from tests.clients.fake_model import Model, fake_model, offered_tools
 
 REASON = why_not()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")
@@ -22,7 +22,6 @@ FACT = "The staging database runs on db-stg-2, port 5433."
 RULE = "Never deploy on Fridays"
 RELATED = "Which port does the staging database listen on?"
 UNRELATED = "What is the capital of Australia?"
-SHELLS = ("Bash", "exec_command", "shell", "run_shell_command", "bash")
 TRIES = 4
 """A hook that has not been answered after 300 ms says nothing, which a busy machine makes it do."""
 
@@ -188,6 +187,15 @@ def test_what_is_said_in_one_client_is_known_in_the_next(person: Person, model: 
         assert "turin-1" in reached, client
 
 
+SHELLS: Mapping[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "claude-code": ("Bash", lambda command: {"command": command}),
+    "codex": ("exec_command", lambda command: {"cmd": command}),
+    "gemini": ("run_shell_command", lambda command: {"command": command}),
+    "opencode": ("bash", lambda command: {"command": command, "description": "runs it"}),
+}
+"""By client, the tool that runs a command, and what it takes."""
+
+
 def test_a_failed_command_is_answered_with_what_helped_before(
     person: Person, model: tuple[str, Model]
 ) -> None:
@@ -197,8 +205,12 @@ def test_a_failed_command_is_answered_with_what_helped_before(
     check = f"test -e {marker} || {{ echo 'Error: the frobnicator is not calibrated'; exit 3; }}"
     script = person.folder / "frob.sh"
     script.write_text(f"{check}\necho fine\n")
-    run = {"tool": SHELLS, "input": {"command": f"sh {script}"}}
-    mend = {"tool": SHELLS, "input": {"command": f"touch {marker}"}}
+
+    def runs(client: str, command: str) -> dict[str, Any]:
+        name, given = SHELLS[client]
+        return {"tool": (name,), "input": given(command)}
+
+    run, mend = runs("claude-code", f"sh {script}"), runs("claude-code", f"touch {marker}")
     recording.script = [run, mend, run, {"text": "Done."}]
     for _ in range(TRIES):
         marker.unlink(missing_ok=True)
@@ -206,13 +218,48 @@ def test_a_failed_command_is_answered_with_what_helped_before(
         if "frobnicator" in person.run("mcp-memory", "captured").stdout:
             break
     assert "What helped" in person.run("mcp-memory", "captured").stdout
-    recording.script = [run, {"text": "Done."}]
+    for client in CLIENTS:
+        recording.script = [runs(client, f"sh {script}"), {"text": "Done."}]
+        for _ in range(TRIES):
+            marker.unlink(missing_ok=True)
+            reached = sent(recording, person, client, "run it please", address)
+            if "This was seen before" in reached:
+                break
+        assert "This was seen before" in reached, client
+
+
+def test_a_session_that_begins_without_a_server_is_told_its_digest(
+    person: Person, model: tuple[str, Model]
+) -> None:
+    address, recording = model
+    person.warm_up()
     for _ in range(TRIES):
-        marker.unlink(missing_ok=True)
-        reached = sent(recording, person, "claude-code", "run it please", address)
-        if "This was seen before" in reached:
+        if RULE in sent(recording, person, "claude-code", UNRELATED, address):
             break
-    assert "This was seen before" in reached
+    pid = int(json.loads(person.run("mcp-memory", "status", "--json").stdout)["pid"])
+    person.run("mcp-memory", "stop")
+    while Path(f"/proc/{pid}/statm").exists() and Path(f"/proc/{pid}/statm").read_text().split()[0] != "0":
+        person.run("mcp-memory", "--version")
+    assert RULE in sent(recording, person, "claude-code", UNRELATED, address)
+
+
+def test_the_model_is_offered_the_few_tools_of_the_default(person: Person, model: tuple[str, Model]) -> None:
+    address, recording = model
+    person.warm_up()
+    offered: set[str] = set()
+    for _ in range(TRIES):
+        recording.requests.clear()
+        person.asks("claude-code", UNRELATED, address)
+        for request in recording.requests:
+            offered |= {name for _, name in offered_tools(request) if name.startswith("mcp__memory__")}
+        if offered:
+            break
+    assert {name.removeprefix("mcp__memory__") for name in offered} >= {
+        "memory_save",
+        "memory_recall",
+        "undo",
+    }
+    assert len(offered) <= 9
 
 
 def test_uninstalling_leaves_no_trace_in_the_clients_files(person: Person) -> None:

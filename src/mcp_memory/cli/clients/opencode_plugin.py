@@ -65,6 +65,15 @@ export const McpMemory = async ({ client, directory }) => {
           type: "text", text, synthetic: true,
         })
     },
+    "tool.execute.after": async (input, output) => {
+      const exit = output.metadata?.exit
+      if (input.tool !== "bash" || !exit) return
+      const command = input.args?.command ?? output.metadata?.command ?? output.title ?? ""
+      const error = `exit code ${exit}\\n${short(output.output)}`
+      const place = { session_id: input.sessionID, cwd: directory }
+      const text = await ask("tool.execute.after", { ...place, tool_input: { command }, error })
+      if (text) output.output += `\\n${text}`
+    },
     event: async ({ event }) => {
       if (!CAPTURES || event.type !== "session.idle") return
       const session_id = event.properties.sessionID
