@@ -24,6 +24,7 @@ def test_searches_look_into_further_spaces_and_no_others(engine: Engine) -> None
     both = mine.reading_also(("team", "mine", "unknown"))
     for answer in (both.recall.recall("deploy ship"), both.recall.recall_for_agent("deploy ship")):
         assert {hit.memory.content for hit in answer.hits} == {MINE, TEAM}
+        assert {hit.memory.content: hit.space for hit in answer.hits} == {MINE: "", TEAM: "team"}
     assert {hit.memory.content for hit in mine.recall.recall("deploy ship").hits} == {MINE}
 
 
@@ -51,4 +52,4 @@ def test_both_arrive(engine: Engine) -> None:
     mine, _, _ = spaces(engine)
     said = mine.reading_also(("team",)).arrivals.at_start(Place(session="s"))
     assert MINE in said.text
-    assert TEAM in said.text
+    assert f", space team) {TEAM}" in said.text

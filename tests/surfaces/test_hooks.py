@@ -151,6 +151,27 @@ def test_clients_that_cannot_inject_are_not_told(client: Client) -> None:
     assert json.loads(client.call("sessionStart"))["additional_context"]
 
 
+@pytest.mark.parametrize(
+    ("name", "own_event", "session"),
+    [("cursor", "sessionStart", "conversation_id"), ("vscode", "SessionStart", "sessionId")],
+)
+def test_claude_codes_hooks_that_an_editor_runs_too_serve_nobody_twice(
+    hooks: Hooks, engine: Engine, tmp_path: Path, name: str, own_event: str, session: str
+) -> None:
+    def call(event: str, client: str, **more: str) -> str:
+        payload = {session: "e1", "cwd": str(tmp_path), **more}
+        return hooks.answer(engine, {"event": event, "client": client, "payload": payload})
+
+    starts = [call(own_event, name), call("SessionStart", "claude-code")]
+    assert [bool(said) for said in starts] == [True, False]
+    own_prompt = "beforeSubmitPrompt" if name == "cursor" else "UserPromptSubmit"
+    for event, client in ((own_prompt, name), ("UserPromptSubmit", "claude-code")):
+        assert call(event, client, prompt="We never deploy on Fridays.") == ""
+    hooks.drain()
+    [memory] = engine.captures.find().memories
+    assert (memory.content, memory.source) == ("We never deploy on Fridays.", name)
+
+
 def test_a_failed_command_is_answered_with_the_earlier_fix(client: Client) -> None:
     run = [
         ("pytest -q", "ModuleNotFoundError: No module named 'yaml'", True),

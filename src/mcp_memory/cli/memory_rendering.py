@@ -83,7 +83,9 @@ def print_hits(hits: Sequence[Hit], *, explain: bool) -> None:
             (
                 hit.score,
                 hit.memory.type,
-                preview(hit.memory) + (f"\n({reasons(hit.explanation or {})})" if explain else ""),
+                preview(hit.memory)
+                + (f" (in {hit.space})" if hit.space else "")
+                + (f"\n({reasons(hit.explanation or {})})" if explain else ""),
                 ", ".join(hit.entities),
                 day(hit.memory.created_at),
                 hit.memory.id,

@@ -26,6 +26,7 @@ class DescribedMemoryJson(NamedMemoryJson):
 
 class FoundMemoryJson(DescribedMemoryJson):
     score: float
+    space: str | None = omitted()
     explanation: Record | None = omitted()
 
 

@@ -63,6 +63,8 @@ class Judged:
     memory: Memory
     certainty: float
     left_out: str = ""
+    space: str = ""
+    """Where it is from, if that is not the caller's own space."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +97,8 @@ class Arrivals(Topic):
         for section in SECTIONS:
             for context in (self._context, *self._context.further):
                 with context.reading() as tx:
-                    parts.append(self._section(tx, place, *section))
+                    space = "" if context is self._context else context.caller.space
+                    parts.append(self._section(tx, place, space, *section))
         lines = [text for part in parts for text in part]
         fitting = list(within((text for text, _ in lines), START_TOKENS))
         chosen = [memory for text, memory in lines[: len(fitting)] if memory is not None]
@@ -150,7 +153,7 @@ class Arrivals(Topic):
             return Injection(left_out=tuple(all_below), silence="nothing fits well enough")
         judged = self._judged(answer.found, floor - COMPANY, text, place)
         fitting = [one for one in judged if not one.left_out]
-        lines = list(within((line(one.memory) for one in fitting), PROMPT_TOKENS))
+        lines = list(within((line(one.memory, one.space) for one in fitting), PROMPT_TOKENS))
         chosen, over = fitting[: len(lines)], fitting[len(lines) :]
         left = [*(one for one in judged if one.left_out), *(replace(one, left_out="no room") for one in over)]
         if not chosen:
@@ -168,7 +171,7 @@ class Arrivals(Topic):
                 reason = "below the floor"
             if not reason and sum(not other.left_out for other in judged) >= MOST_INJECTED:
                 reason = f"more than {MOST_INJECTED}"
-            judged.append(Judged(one.memory, one.certainty, reason))
+            judged.append(Judged(one.memory, one.certainty, reason, one.space))
         return judged
 
     def warm_up(self) -> None:
@@ -176,7 +179,7 @@ class Arrivals(Topic):
         look(self._context, "what is remembered", Filter(), limit=1)
 
     def _section(
-        self, tx: Transaction, place: Place, heading: str, types: tuple[str, ...], most: int
+        self, tx: Transaction, place: Place, space: str, heading: str, types: tuple[str, ...], most: int
     ) -> list[tuple[str, Memory | None]]:
         filter = Filter(types=types, superseded=False, in_project=place.project)
         order = "recent" if types[0] in _BY_TIME else "importance"
@@ -184,7 +187,7 @@ class Arrivals(Topic):
         if not found:
             return []
         confirmed_first = sorted(found, key=lambda memory: memory.captured_at is not None)
-        return [(f"{heading}:", None), *((line(memory), memory) for memory in confirmed_first)]
+        return [(f"{heading}:", None), *((line(memory, space), memory) for memory in confirmed_first)]
 
     def _known(self, place: Place) -> _Known:
         if not place.session:

@@ -37,6 +37,8 @@ class Hit:
     """Where it came from and what each factor did, when asked for."""
     around: tuple[str, ...] = ()
     """What was stored right before and after it on the same occasion, where a budget of tokens has room."""
+    space: str = ""
+    """Where it was found, if that is not the caller's own space."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_memory.engine.context import Context
 from mcp_memory.engine.indexing import Meaning
@@ -33,6 +33,8 @@ class Found:
     """0 where there is no model."""
     certainty: float
     """Comparable between searches; without a model, only the share of the query's words."""
+    space: str = ""
+    """Where it was found, if that is not the caller's own space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,13 @@ def look(context: Context, text: str, filter: Filter, *, limit: int) -> QuietAns
         return QuietAnswer((), False)
     plan = QuietSearch(MemoryPlan(context.tuning, Wanted(filter=filter, limit=limit)))
     question = ask(context, query.replace("\0", " "), "memory")
-    answers = [search(one, question, plan) for one in (context, *context.further)]
-    found = sorted((one for answer in answers for one in answer.found), key=_surest_first)[:limit]
-    return QuietAnswer(tuple(found), answers[0].by_meaning)
+    answer = search(context, question, plan)
+    others = [
+        replace(one, space=further.caller.space)
+        for further in context.further
+        for one in search(further, question, plan).found
+    ]
+    return QuietAnswer(tuple(sorted((*answer.found, *others), key=_surest_first)[:limit]), answer.by_meaning)
 
 
 def _surest_first(one: Found) -> float:

@@ -143,10 +143,18 @@ class Recall(Topic):
         self, answer: Answer, question: Question, plan: TextSearch | AssociationSearch
     ) -> Answer:
         """The best of all spaces that the caller reads; pages after the first are of its own space."""
-        others = [] if plan.wanted.offset else [search(one, question, plan) for one in self._context.further]
-        if not others:
+        further = [] if plan.wanted.offset else self._context.further
+        if not further:
             return answer
-        hits = [hit for one in (answer, *others) for hit in one.hits]
+        others = [search(one, question, plan) for one in further]
+        hits = [
+            *answer.hits,
+            *(
+                replace(hit, space=context.caller.space)
+                for context, other in zip(further, others, strict=True)
+                for hit in other.hits
+            ),
+        ]
         best = sorted(hits, key=lambda hit: -hit.score)[: plan.wanted.limit]
         return replace(answer, hits=tuple(best), total=answer.total + sum(one.total for one in others))
 

@@ -21,12 +21,16 @@ def token_count(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def line(memory: Memory) -> str:
-    """One memory on one line: when it was stored, by whom if known, what it says, its id."""
+def line(memory: Memory, space: str = "") -> str:
+    """One memory on one line: when it was stored, by whom if known, what it says, its id.
+
+    `space`: where it is from, if that is not the reader's own.
+    """
     said = shortened(" ".join(memory.content.split()), LINE)
     origin = f", {memory.source}" if memory.source else ""
     trial = ", unconfirmed" if memory.captured_at is not None else ""
-    return f"- ({memory.created_at:%Y-%m-%d}{origin}{trial}) {_harmless(said)} [id {memory.id}]"
+    shared = f", space {space}" if space else ""
+    return f"- ({memory.created_at:%Y-%m-%d}{origin}{shared}{trial}) {_harmless(said)} [id {memory.id}]"
 
 
 def block(heading: str, lines: Iterable[str]) -> str:

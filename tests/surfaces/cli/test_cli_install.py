@@ -130,6 +130,23 @@ def test_an_unknown_client_is_refused(shell: Shell, home: Path) -> None:
     assert "there is no client emacs" in shell.complaint("install", "emacs")
 
 
+def test_vscode_and_cursor_get_hooks_in_their_own_form(shell: Shell, home: Path) -> None:
+    shell.run("install", "--yes", "vscode", "cursor")
+    hooks = json.loads((home / ".copilot/hooks/mcp-memory.json").read_text())["hooks"]
+    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "Stop"}
+    [start] = hooks["SessionStart"]
+    assert start["type"] == "command"
+    assert start["command"].endswith("hook SessionStart --client vscode")
+    cursor = json.loads((home / ".cursor/hooks.json").read_text())
+    assert cursor["version"] == 1
+    assert set(cursor["hooks"]) == {"sessionStart", "beforeSubmitPrompt"}
+    [start] = cursor["hooks"]["sessionStart"]
+    assert start["command"].endswith("hook sessionStart --client cursor")
+    shell.run("install", "--yes", "--recall-only", "vscode", "cursor")
+    assert set(json.loads((home / ".copilot/hooks/mcp-memory.json").read_text())["hooks"]) == {"SessionStart"}
+    assert set(json.loads((home / ".cursor/hooks.json").read_text())["hooks"]) == {"sessionStart"}
+
+
 def test_codex_is_given_no_hook_of_a_kind_that_disables_the_file(shell: Shell, home: Path) -> None:
     assert "trust them" in shell.said("install", "--yes", "codex")
     hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -244,7 +245,19 @@ def _cursor(around: Surroundings, wish: Wish) -> list[FileEdit]:
 
 def _vscode(around: Surroundings, wish: Wish) -> list[FileEdit]:
     entry = {"type": "stdio", **_entry(wish)}
-    return [_member(around.config / "Code" / "User" / "mcp.json", ["servers", SERVER], entry)]
+    edits = [_member(around.config / "Code" / "User" / "mcp.json", ["servers", SERVER], entry)]
+    events = ["SessionStart", *(["UserPromptSubmit", "Stop"] if wish.capture else [])]
+    hooks = around.home / ".copilot" / "hooks" / "mcp-memory.json"  # a file of our own
+    if wish.hooks or hooks.exists():
+        # No level for matchers, as Claude Code has it; 30 seconds unless said otherwise.
+        commands = {event: [_command(_shell(wish.command, event, "vscode"))] for event in events}
+        content = json.dumps({"hooks": commands}, indent=2) + "\n" if wish.hooks else ""
+        edits.append(FileEdit(hooks, lambda _: content, lambda _: ""))
+    return edits
+
+
+def _command(line: str) -> dict[str, Any]:
+    return {"type": "command", "command": line, "timeout": 5}
 
 
 def _claude_desktop(around: Surroundings, wish: Wish) -> list[FileEdit]:
@@ -298,8 +311,9 @@ CLIENTS = {
             folder=lambda around: around.xdg / "opencode", edits=_opencode,
         ),
         Client(
-            name="vscode", title="VS Code", program="code",
+            name="vscode", title="VS Code", program="code", has_hooks=True,
             folder=lambda around: around.config / "Code" / "User", edits=_vscode,
+            note="VS Code's hooks, a preview, can inject at the start of a session only.",
         ),
         Client(
             name="windsurf", title="Windsurf",

@@ -60,7 +60,7 @@ def read_call(event: str, client: str, payload: Mapping[str, Any]) -> HookCall:
     return HookCall(
         kind=KINDS.get(re.sub(r"[^a-z]", "", event.lower()), "other"),
         event=event,
-        client=client or _guess(payload),
+        client=_client(client, payload),
         session=_text(payload, "session_id", "sessionId", "sessionID", "conversation_id")[:200],
         folder=_text(payload, "cwd", "workspace", "directory")[:4000] or _first_root(payload),
         prompt=_text(payload, "prompt", "text"),
@@ -72,10 +72,13 @@ def read_call(event: str, client: str, payload: Mapping[str, Any]) -> HookCall:
     )
 
 
-def _guess(payload: Mapping[str, Any]) -> str:
+def _client(named: str, payload: Mapping[str, Any]) -> str:
+    """Cursor and VS Code run Claude Code's hooks too, with fields of their own."""
+    if named not in ("", "claude-code"):
+        return named
     if "conversation_id" in payload:
         return "cursor"
-    return "vscode" if "sessionId" in payload else "claude-code"
+    return "vscode" if "sessionId" in payload and "session_id" not in payload else "claude-code"
 
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:

@@ -108,6 +108,7 @@ class Recalled(Shape):
     score: Rounded = Field(serialization_alias="relevance_score")
     source: str | None = omitted()
     around: list[str] | None = omitted()
+    space: str | None = omitted()
     superseded: OnlyIfTrue = False
     explanation: Record | None = omitted()
 

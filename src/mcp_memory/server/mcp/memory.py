@@ -103,6 +103,7 @@ class FoundBrief(MemoryBrief):
     score: Rounded
     superseded: OnlyIfTrue = False
     explanation: Record | None = omitted()
+    space: str | None = omitted()
 
 
 class FoundOut(MemoryOut):
@@ -110,6 +111,7 @@ class FoundOut(MemoryOut):
     effective_confidence: Rounded
     superseded: bool
     explanation: Record | None = omitted()
+    space: str | None = omitted()
 
 
 class RecalledOut(Shape):

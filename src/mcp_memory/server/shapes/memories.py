@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from mcp_memory.server.shapes.shape import Id, Record, Shape, Share
+from mcp_memory.server.shapes.shape import Id, Record, Shape, Share, omitted
 
 
 class Memory(Shape):
@@ -69,6 +69,7 @@ class KeptMemory(Memory):
 class FoundMemory(Memory):
     score: Share
     explanation: Record | None = Field(description="Where it came from, when asked for.")
+    space: str | None = omitted()
 
 
 class Version(Shape):
