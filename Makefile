@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
+ROUNDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup page run test check fix docs screenshots bench faults conformance clients first-hour eval clean
+.PHONY: help setup page run test check fix docs screenshots bench faults fuzz soak conformance clients first-hour eval clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -75,10 +76,17 @@ screenshots: setup ## The pictures of the page in docs/
 	$(BIN)/python tools/npm_tools.py
 	$(BIN)/python tools/screenshots.py
 
-faults: setup ## Processes that die and databases that restart, again and again
+faults: setup ## Processes that die and databases that restart, again and again; ROUNDS=1000 kills
 	for round in 1 2 3 4 5; do $(BIN)/python -m pytest -q tests/faults || exit 1; done
 	$(BIN)/python -m tests.faults.shared_run --rounds 200
 	$(BIN)/python -m tests.faults.shared_run --rounds 50 --versions 0.1.0 99.0.0
+	$(BIN)/python -m tests.faults.kill_run --rounds $(ROUNDS)
+
+fuzz: setup ## Whatever is sent to imports, tools and routes, for MINUTES=15
+	$(BIN)/python -m tests.faults.fuzz --minutes $(or $(MINUTES),15)
+
+soak: setup ## Clients of every kind for MINUTES=30; memory, files, threads and log must stay flat
+	$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),30)
 
 conformance: setup ## The protocol's own conformance suite and inspector
 	$(BIN)/python tools/npm_tools.py

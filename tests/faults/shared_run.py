@@ -158,7 +158,7 @@ def run(
 ) -> Outcome:
     """Raises `Failed` when something is lost, doubled, or answered with an error."""
     environ = _environment(folder)
-    sources = [_source(folder, version) for version in versions]
+    sources = [copied_program(folder, version) for version in versions]
     killed = 0
     with _assistants(sources, environ, clients) as assistants:
         threads = [assistant.start() for assistant in assistants]
@@ -210,7 +210,7 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _source(folder: Path, version: str) -> Path:
+def copied_program(folder: Path, version: str = __version__) -> Path:
     """A copy of the program that calls itself so, and does not change while the run lasts."""
     ours = Path(mcp_memory.__file__).parent
     copy = folder / f"version-{version}"

@@ -16,7 +16,8 @@ from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
 from mcp_memory.storage.sqlite.database import SqliteDatabase
-from tests.faults.test_shutdown import PATIENCE, free_port
+from tests.faults.free_port import free_port
+from tests.faults.test_shutdown import PATIENCE
 
 NEW = {"target_type": "global", "content": "this must be thought once"}
 AT_THE_ANSWER = "UPDATE ON answered WHEN NEW.status >= 200"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,14 +14,9 @@ import pytest
 
 from mcp_memory import wiring
 from mcp_memory.config import load
+from tests.faults.free_port import free_port
 
 PATIENCE = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to send to another process")

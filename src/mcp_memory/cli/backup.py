@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +72,7 @@ def restore(session: Session, file: Path, yes: bool) -> None:
     """Put a backup in the database's place. What is there now is kept beside it, under another name."""
     from mcp_memory import config as settings
     from mcp_memory.engine.backups import opened_backup
+    from mcp_memory.storage.sqlite.replacement import put_in_place
     from mcp_memory.wiring import now
 
     config = session.config
@@ -83,22 +84,12 @@ def restore(session: Session, file: Path, yes: bool) -> None:
     plain = opened_backup(file, target.parent, config.passphrase)
     try:
         ask(f"Put {file} in the place of {target}?", unless=yes)
-        aside = _set_aside(target, f"{now():%Y%m%dT%H%M%SZ}")
-        plain.replace(target)
+        aside = target.with_name(f"{target.name}.before-{now():%Y%m%dT%H%M%SZ}")
+        kept = put_in_place(plain, target, aside)
     finally:
         plain.unlink(missing_ok=True)
-    say(f"Restored {target}." + (f" What was there is {aside}." if aside else ""))
+    say(f"Restored {target}." + (f" What was there is {aside}." if kept else ""))
     say("Servers that had it open say so and must be started again: `mcp-memory stop`.")
-
-
-def _set_aside(database: Path, when: str) -> Path | None:
-    if not database.exists():
-        return None
-    aside = database.with_name(f"{database.name}.before-{when}")
-    for suffix in ("-wal", "-shm", ""):
-        with suppress(FileNotFoundError):
-            database.with_name(database.name + suffix).replace(aside.with_name(aside.name + suffix))
-    return aside
 
 
 def _restore_into_postgres(session: Session, file: Path) -> None:

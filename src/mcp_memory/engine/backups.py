@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ _log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"memory-(\d{8}T\d{6})Z\.db(?:\.age)?")
 _LAST_BACKUP = "*backup"
+
+UNFINISHED_FOR = timedelta(hours=1)
+"""After which an unfinished file is nobody's any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +48,7 @@ class Backups(Topic):
         _make_folder(plan.folder)
         if path.exists() or path.with_name(path.name + ".age").exists():
             raise Conflict(f"there is a backup of this second already: {path}")
+        _remove_unfinished(plan.folder, now)
         unfinished = path.with_name(f".{path.name}.unfinished")
         try:
             self._context.store.database.back_up(unfinished)
@@ -57,7 +61,9 @@ class Backups(Topic):
         except OSError as error:
             raise Unavailable(f"the backup {path} cannot be written: {error.strerror or error}") from error
         finally:
-            unfinished.unlink(missing_ok=True)
+            # With what the database engine keeps beside its files.
+            for left in plan.folder.glob(f"{unfinished.name}*"):
+                left.unlink(missing_ok=True)
         made = _backup(path)
         assert made is not None
         for old in _beyond(plan, backups_in(plan.folder)):
@@ -143,12 +149,23 @@ def _make_folder(folder: Path) -> None:
         raise Unavailable(f"the folder {folder} for backups cannot be made: {error.strerror}") from error
 
 
+def _remove_unfinished(folder: Path, now: datetime) -> None:
+    """What a killed process left; one of the last hour may still be written by another process."""
+    for path in folder.glob(".memory-*.unfinished*"):
+        match = _NAME.match(path.name.removeprefix("."))
+        if match is not None and now - _moment(match) > UNFINISHED_FOR:
+            path.unlink(missing_ok=True)
+
+
+def _moment(match: re.Match[str]) -> datetime:
+    return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+
+
 def _backup(path: Path) -> Backup | None:
     match = _NAME.fullmatch(path.name)
     if match is None:
         return None
-    made_at = datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    return Backup(path=path, made_at=made_at, size=path.stat().st_size)
+    return Backup(path=path, made_at=_moment(match), size=path.stat().st_size)
 
 
 def _beyond(plan: BackupPlan, newest_first: Sequence[Backup]) -> list[Backup]:

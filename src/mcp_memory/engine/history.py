@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine.context import Topic, checked_limit
+from mcp_memory.engine.context import Context, Topic, checked_limit
 from mcp_memory.engine.drafts import WRITTEN
 from mcp_memory.engine.memory_changes import refuse_twin, remember_again
 from mcp_memory.errors import Conflict, NotFound
@@ -16,6 +16,9 @@ from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal
 from mcp_memory.storage.journal import Act
 from mcp_memory.text.change_words import change_in_words
+
+UNSCRUBBED = "*unscrubbed"
+"""The setting that says whether traces of a purge may still be in the files."""
 
 MOST_LISTED = 100
 MOST_EVENTS = 1000
@@ -218,8 +221,10 @@ class History(Topic):
                 event_count=0 if dry_run else tx.purging.erase(doomed),
                 dry_run=dry_run,
             )
+            if not dry_run:
+                tx.settings.put(UNSCRUBBED, True)
         if not dry_run:
-            self._context.store.database.scrub()
+            scrub(self._context)
         return done
 
     def age_journal(self) -> int:
@@ -302,3 +307,10 @@ def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:
     wanted: dict[str, Any] = {name: version.state[name] for name in _RESTORED if name in version.state}
     wanted |= {"content": version.content, "tags": tuple(version.state.get("tags", memory.tags))}
     return {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+
+
+def scrub(context: Context) -> None:
+    """Leave no trace of what was purged in the files; a process that dies here leaves it to the next."""
+    context.store.database.scrub()
+    with context.noting() as tx:
+        tx.settings.put(UNSCRUBBED, False)

@@ -12,6 +12,7 @@ from typing import Any
 from mcp_memory.embedding import NoModel, RemoteModel
 from mcp_memory.engine.backups import Backups
 from mcp_memory.engine.context import Context, Topic
+from mcp_memory.engine.history import UNSCRUBBED, scrub
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
 from mcp_memory.errors import MemoryServerError, Unavailable
@@ -98,6 +99,9 @@ class ScheduledMaintenance(Topic):
             runs += [MaintenanceRun(job, space, self._context.clock(), what) for job, what in done.items()]
         with self._context.noting() as tx:
             tx.access.forget_answered(tx.at - ANSWERS_KEPT)
+            unscrubbed = tx.settings.get(UNSCRUBBED, False)
+        if unscrubbed:  # a process died while it removed the traces of a purge
+            scrub(self._context)
         return [*runs, *self._back_up()]
 
     def _back_up(self) -> Iterator[MaintenanceRun]:

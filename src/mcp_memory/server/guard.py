@@ -92,6 +92,7 @@ class Policy:
     browsers: BrowserRules = field(default_factory=BrowserRules)
     body_limit: int = 4 * 1024 * 1024
     import_limit: int = 256 * 1024 * 1024
+    body_timeout: float = BODY_TIMEOUT
     rate_limit: int = 0
     """Requests a minute from one caller; 0: no limit."""
     local_rate_limit: int = 0
@@ -178,7 +179,8 @@ class Guard:
             await answered(Request(scope), error)(scope, receive, guarded)
             return
         scope["principal"] = principal
-        await self._run(scope, _counted(receive, limit), guarded, principal)
+        body = _counted(receive, limit, self._policy.body_timeout)
+        await self._run(scope, body, guarded, principal)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
         if not principal.secret:
@@ -326,7 +328,7 @@ def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"A request may have {limit:,} bytes: send less at once.")
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
+def _counted(receive: Receive, limit: int, patience: float) -> Receive:
     """Stops a body that is longer than its limit, or that stalls on the way."""
     seen, complete = 0, False
 
@@ -335,10 +337,12 @@ def _counted(receive: Receive, limit: int) -> Receive:
         if complete:  # what comes now is that the client hung up, whenever that is
             return await receive()
         try:
-            async with asyncio.timeout(BODY_TIMEOUT):
+            async with asyncio.timeout(patience):
                 message = await receive()
         except TimeoutError:
-            raise Refusal(408, f"No more of the body came within {BODY_TIMEOUT:.0f} s.") from None
+            # Closed, because whatever else comes is the rest of this body.
+            late = f"No more of the body came within {patience:g} s."
+            raise Refusal(408, late, connection="close") from None
         seen += len(message.get("body", b""))
         complete = not message.get("more_body", False)
         if seen > limit:

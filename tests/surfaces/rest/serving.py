@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from starlette.types import ASGIApp
 
 from mcp_memory.config import Config
 from mcp_memory.engine import Engine
@@ -44,20 +45,24 @@ class Running:
 
 @contextmanager
 def running(
-    engine: Engine, config: Config | None = None, protocol: type[BoundedProtocol] | None = None
+    engine: Engine,
+    config: Config | None = None,
+    protocol: type[BoundedProtocol] | None = None,
+    behind: Callable[[ASGIApp], ASGIApp] = lambda app: app,
 ) -> Iterator[Running]:
-    """A server that does nothing by itself: the chores are in other hands while it runs."""
+    """A server that does nothing by itself: the chores are in other hands while it runs.
+
+    `behind`: puts another layer before the app.
+    """
     with engine.scheduled_maintenance.signals() as (candidacy, _):
         candidacy.leads()  # or another server here does: either way this one does not
-        with _running(engine, config, protocol) as here:
+        app = behind(build_app(config or Config(tools="graph"), LazyEngine(lambda: engine)))
+        with _running(app, protocol) as here:
             yield here
 
 
 @contextmanager
-def _running(
-    engine: Engine, config: Config | None, protocol: type[BoundedProtocol] | None
-) -> Iterator[Running]:
-    app = build_app(config or Config(tools="graph"), LazyEngine(lambda: engine))
+def _running(app: ASGIApp, protocol: type[BoundedProtocol] | None) -> Iterator[Running]:
     uvicorn_server = server(app, "127.0.0.1", 0, "error", protocol=protocol)
     thread = threading.Thread(target=uvicorn_server.run, daemon=True)
     thread.start()

@@ -7,14 +7,18 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import httpx
 import pytest
 
+from mcp_memory.config import Config
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.server.connections import RateLimitedLog, bounded_protocol
+from mcp_memory.server.guard import Guard, policy
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
 
@@ -99,6 +103,21 @@ def test_a_connection_without_a_whole_request_is_ended(engine: Engine, begun: by
     impatient = bounded_protocol(100, header_timeout=0.05)
     with running(engine, protocol=impatient) as here, connected(here, begun) as one:
         assert ends(one)
+
+
+@pytest.mark.parametrize("path", ["/api/memories", "/api/import", "/api/import/preview", "/mcp"])
+def test_a_request_whose_body_stalls_is_refused_and_changes_nothing(engine: Engine, path: str) -> None:
+    impatient = replace(policy(Config()), body_timeout=0.05)
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+    head += "accept: application/json, text/event-stream\r\ncontent-length: 1000\r\n\r\n"
+    begun = head.encode() + b'{"content": "never '
+    with (
+        running(engine, behind=lambda app: Guard(app, impatient, lambda: engine.access, monotonic)) as here,
+        connected(here, begun) as one,
+    ):
+        assert one.recv(100).startswith(b"HTTP/1.1 408"), "the client is told that it took too long"
+        assert ends(one), "and the connection is not kept for the rest"
+        assert engine.inventory.counts().memories == 0
 
 
 def test_connections_beyond_the_limit_are_turned_away_and_the_rest_served(engine: Engine) -> None:

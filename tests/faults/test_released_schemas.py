@@ -1,0 +1,94 @@
+"""A database of any released schema opens with all that is in it; a migration that fails changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mcp_memory.engine import Engine
+from mcp_memory.model import Caller, Filter
+from mcp_memory.storage import queries
+from tests.consistency import troubles
+from tests.faults.acts import engine_on
+from tests.faults.places import open_database
+from tests.faults.released_schemas import NUMBERS, put_sample, version_of
+from tests.postgres_server import PostgresDatabases
+
+NEWEST = queries.migrations("sqlite")[-1].number
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a database with nothing in it at all."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'memory.db'}"
+        return
+    postgres: PostgresDatabases = request.getfixturevalue("postgres")
+    with postgres.empty() as address:
+        yield address
+
+
+def test_there_is_a_sample_of_every_released_schema() -> None:
+    assert [number for number in range(1, max(NUMBERS) + 1) if number != 7] == NUMBERS
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_database_of_an_older_version_opens_with_everything_in_it(url: str, number: int) -> None:
+    put_sample(url, number)
+    assert version_of(url) == number
+    with engine_on(open_database(url), 9) as engine:
+        assert_sample(engine)
+        assert troubles(engine._context.store) == []
+    assert version_of(url) == NEWEST
+
+
+def assert_sample(engine: Engine) -> None:
+    [rosa] = engine.graph.open_nodes(["Rosa"], record=False).nodes
+    assert rosa.texts == ["lives in Porto", "likes tea"]
+    relations = engine.graph.open_nodes(["Rosa", "Apiary"], record=False).relations
+    assert {(one.source, one.type, one.target) for one in relations} == {
+        ("Rosa", "tends", "Apiary"),
+        ("Apiary", "belongs to", "Rosa"),
+    }
+    memories = {one.content: one for one in engine.memories.find(Filter(), limit=50).memories}
+    bees = memories["Rosa keeps bees in four hives"]
+    assert (bees.tags, bees.metadata) == (("bees", "garden"), {"hives": 3})
+    assert "This was deleted" not in memories
+    assert [one.content for one in engine.history.versions(bees.id)] == ["Rosa keeps bees"]
+    assert [one.type for one in engine.memories.associations_of(bees.id)] == ["related_to"]
+    assert [one.reflection.content for one in engine.reflections.find(limit=5).reflections] == [
+        "Rosa comes up often"
+    ]
+    assert [token.name for token in engine.access.tokens()] == ["laptop"]
+    elsewhere = engine.acting_for(Caller("elsewhere"))
+    assert [one.content for one in elsewhere.memories.find(Filter()).memories] == [
+        "Another space has its own"
+    ]
+    assert "hives" in engine.recall.recall("bees").hits[0].memory.content
+    engine.memories.update(bees.id, {"content": "Rosa keeps bees in five hives"})
+    engine.history.undo_last()
+
+
+@pytest.mark.parametrize("number", [number for number in NUMBERS if number < NEWEST])
+def test_a_migration_that_fails_leaves_the_old_state_and_the_next_start_succeeds(
+    url: str, number: int
+) -> None:
+    put_sample(url, number)
+    with closing(open_database(url)) as database:
+        scripts = queries.migrations(database.name)
+        for broken in range(number, NEWEST):
+            twin = "INSERT INTO space (seq, name, created_at) SELECT seq, name, created_at FROM space"
+            failing = [
+                replace(script, sql=f"{script.sql};\n{twin}") if script.number == broken + 1 else script
+                for script in scripts
+            ]
+            with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
+                database.migrate(failing)
+            assert version_of(url) == number
+    with engine_on(open_database(url), 9) as engine:
+        assert_sample(engine)
+    assert version_of(url) == NEWEST
