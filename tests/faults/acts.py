@@ -208,7 +208,7 @@ ACTS: Mapping[str, Callable[[Engine], Any]] = {
     "create token": lambda engine: engine.access.create_token("new-token"),
     "revoke token": lambda engine: engine.access.revoke_token("old-token"),
     "age journal": lambda engine: _later(engine).history.age_journal(),
-    "tune weights": lambda engine: engine.learning.set_gamma(0.3),
+    "tune weights": lambda engine: engine.learning.set_weights(gamma=0.3),
     "make vectors": lambda engine: engine.indexing.catch_up_anywhere(),
 }
 """By name; each is one call of the engine, in any order after `prepare`."""
