@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from mcp_memory.text.secrets import HIDDEN, find_secrets, redacted
@@ -32,6 +35,11 @@ HARMLESS = [
     "the password is stored in the vault",
     "Ann prefers tea at 16:30",
     "see https://example.com/a:b/c",
+    "a basic understanding of basic helix-loop-helix proteins",
+    "self.password_hash = generate_password_hash(password)",
+    "the password policy for admins is NIST-800-63",
+    "the token limit of the model is 128k",
+    "the api key for maps is in config/maps.yaml",
 ]
 
 
@@ -52,3 +60,14 @@ def test_what_is_no_credential_stays(text: str) -> None:
 def test_redacting_twice_changes_nothing_more() -> None:
     for text, _ in SECRETS:
         assert redacted(redacted(text)) == redacted(text)
+
+
+def test_judged_examples_are_told_apart() -> None:
+    """131 sentences by somebody who had not read the rules; docs/security.md has the figures before."""
+    lines = (Path(__file__).parents[1] / "data" / "secrets.jsonl").read_text(encoding="utf-8").splitlines()
+    examples = [json.loads(line) for line in lines]
+    hidden = [one for one in examples if one["secret"] and one["value"] not in redacted(one["text"])]
+    wrong = [one for one in examples if not one["secret"] and redacted(one["text"]) != one["text"]]
+    secrets = [one for one in examples if one["secret"]]
+    assert len(hidden) / len(secrets) >= 0.95
+    assert len(hidden) / (len(hidden) + len(wrong)) >= 0.97

@@ -16,11 +16,23 @@ MOST_SECRETS = 100
 """Secrets that are told apart in one text; all of them are redacted."""
 
 _VALUE = r"[^\s\"'`,;<>()\[\]]"
-_SECRET_WORD = (
-    r"password|passwd|passphrase|passcode|pwd|secret|secret[ _-]key|api[ _-]?key|apikey|access[ _-]?key"
-    r"|private[ _-]key|(?:auth|access|refresh)[ _-]?token|client[ _-]secret|token|credential"
-    r"|contraseñ?a|contrasena|clave(?: secreta| de acceso)?|pin"
+_PASSWORD = (
+    r"password|passwd|passphrase|passcode|pwd|pw|contraseñ?a|contrasena|clave(?: secreta| de acceso)?"
+    r"|pa(?:ss|ß)wort|kennwort|mot de passe|mdp|senha|wachtwoord"
 )
+_SECRET_WORD = (
+    rf"{_PASSWORD}|pass|secret|secret[ _-]key|api[ _-]?key|apikey|access[ _-]?key"
+    r"|private[ _-]key|(?:auth|access|refresh)[ _-]?token|client[ _-]secret|token|credential|pin"
+)
+_IS = (
+    r"(?:=|:=|:|->|=>|\b(?:is|was|es|era|ist|war|est|é)\b|\bit[’']?s\b|\bc[’']est\b)"
+    r"(?:\s(?:now|ahora|jetzt))?"
+)
+_TOPICS = (
+    r"polic|length|manager|file|field|hash|limit|count|reset|rotation|form|prompt|column|store|vault|generator"
+    r"|format|rule|type|size|budget|bucket|usage|lifetime|endpoint|expir|rota|caduca"
+)
+"""What follows the word when the sentence is about something else: "the password policy for …"."""
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -52,23 +64,60 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("JSON web token", re.compile(
         r"\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}(?:\.[A-Za-z0-9_-]{0,2000})?"
     )),
-    ("bot token", re.compile(r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}\b")),
+    ("bot token", re.compile(
+        r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}\b|\b[MNO][\w-]{22,27}\.[\w-]{6,7}\.[\w-]{27,45}"
+    )),
+    ("service token", re.compile(
+        r"\bhv[sbr]\.[\w-]{20,300}|\bdapi[0-9a-f]{32}\b|\bkey-[0-9a-f]{32}\b|\bpat\w{14}\.[0-9a-f]{64}\b"
+        r"|\b(?:sbp|rpa|nvapi|xai|gsk|fc|tvly|pplx|r8|ghu|glc|phc|phx|sntryu|dp\.pt|atlasv1)[._-][A-Za-z0-9_.-]{24,200}"
+    )),
+    ("password of a command", re.compile(
+        r"\bsshpass\s{1,3}-p\s{0,3}[\"']?(?P<value>[^\s\"']{3,200})"
+    )),
+    ("password of a command", re.compile(
+        r"\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n|;]{0,200}?\s-p(?P<value>[^\s\"']{3,200})"
+    )),
+    ("password of a command", re.compile(
+        r"\b(?:curl|wget|http)\b[^\n|;]{0,200}?\s(?:-u|--user)[\s=]{1,3}[\"']?[^\s:\"']{1,100}:"
+        r"(?P<value>[^\s\"']{3,200})"
+    )),
     ("password in an address", re.compile(r"(?<=://)[^\s/:@]{0,100}:(?P<value>[^\s/@]{1,200})(?=@)")),
     ("authorization header", re.compile(
         r"(?i)\b(?:bearer|basic)\s{1,5}(?P<value>[A-Za-z0-9._~+/=-]{12,2000})"
     )),
     ("named secret", re.compile(
         rf"(?i)(?<![A-Za-z])(?:[\w-]{{0,30}}[_-])?(?P<word>{_SECRET_WORD})(?:[_-][\w-]{{0,30}})?[\"'`]?\s{{0,3}}"
-        rf"(?:=|:=|:|->|=>|\bis\b|\bwas\b|\bes\b|\bera\b)\s{{0,3}}[\"'`]?(?P<value>{_VALUE}{{4,500}})"
+        rf"{_IS}\s{{0,3}}[\"'`]?(?P<value>{_VALUE}{{4,500}})"
+    )),
+    # "the wifi password at the cabin is …": some words between, so what follows has to look like a secret.
+    ("described secret", re.compile(
+        rf"(?i)(?<![^\W_])(?P<word>{_SECRET_WORD})s?\b(?![\s_-]{{0,2}}(?:{_TOPICS}))"
+        rf"(?:[,\s]{{1,2}}[^\s\"'`=:,]{{1,30}}){{1,7}}?,?\s{{0,2}}{_IS}\s{{1,3}}[\"'`]?(?P<value>{_VALUE}{{4,500}})"
+    )),
+    # "with password …", "password …" in a .netrc: nothing between.
+    ("described secret", re.compile(
+        rf"(?i)(?<![^\W_])(?P<word>{_PASSWORD})\s{{1,3}}[\"'`]?(?P<value>{_VALUE}{{6,500}})"
+    )),
+    ("passphrase", re.compile(
+        rf"(?i)(?<![^\W_])(?:{_PASSWORD})\b(?![\s_-]{{0,2}}(?:{_TOPICS}))"
+        rf"[^\"“\n.]{{0,60}}?{_IS}\s{{1,3}}[\"“](?P<value>[^\"”\n]{{4,200}})"
     )),
 )  # fmt: skip
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:[-'’.][^\W\d_]+)*[.!?…:]*")
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:\$\{?\w+\}?.*|<.*|\{\{.*|%\w+%?|\*+|x{3,}|\.{3,}|•+|…+|your[-_ ].*|my[-_]\w+[-_]here|example.*"
-    r"|changeme|none|null|true|false|required|optional|undefined|env[.:(].*|os\..*|process\.env.*"
+    r"|changeme|password|passwd|pass|pwd|pw|secret|none|null|true|false|required|optional|undefined|env[.:(].*|os\..*|process\.env.*"
     r"|\[redacted\].*)$"
 )
+_CODE = re.compile(r"(?=[a-z_.]*(?:pass|token|secret|key|hash|cred))[a-z]+(?:[._][a-z]+)+$")
+"""A name in source code: `password_hash = password_hash`."""
+_PLAIN_VALUE = re.compile(
+    r"(?i)^(?:https?:|/|~/|\.{1,2}/|\d+(?:[a-z]{1,2}|[-_ ]?(?:char|digit|day|byte|bit|min|hour|sec)\w*)?$"
+    r"|[a-z]+-\d{1,4}$|v\d|\w+\.(?:ya?ml|json|toml|ini|env|txt|md|py|js|ts|go|sh|cfg|conf|pem|db)\b)"
+)
+"""Addresses, paths, amounts, versions and names of files."""
+_SYMBOLS = frozenset("!@#$%^&*_+=?~|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +162,23 @@ def _is_ordinary(kind: str, match: re.Match[str]) -> bool:
     value = match["value"]
     if _PLACEHOLDER.match(value):
         return True
+    if kind == "described secret":
+        return not _looks_secret(value.rstrip(".,!?"), match["word"].lower())
+    if kind == "authorization header":
+        return bool(_LETTERS.fullmatch(value))  # "basic understanding"
     if kind != "named secret":
         return False
+    if _CODE.match(value) or match.string[match.end() : match.end() + 1] == "(":
+        return True
     counted = "token" in match["word"].lower() and value.strip(".").isdigit()  # max_token: 4096
     return counted or (bool(_LETTERS.fullmatch(value)) and len(value) < 20)
+
+
+def _looks_secret(value: str, word: str) -> bool:
+    """Whether a value has a shape that no plain word, number, date, path or address has."""
+    if word == "pin":
+        return value.isdigit() and len(value) <= 8
+    if _PLAIN_VALUE.match(value):
+        return False
+    letters = any(character.isalpha() for character in value)
+    return letters and any(character.isdigit() or character in _SYMBOLS for character in value)
