@@ -55,7 +55,8 @@ def _indexed(store: Store, connection: Connection, owner: Owner, space_id: int) 
         return {row["seq"] for row in connection.run(sql, {"space_id": space_id})}
     held = f"{index_of(owner, space_id)}_docsize"
     if not connection.run("SELECT 1 FROM sqlite_schema WHERE name = :held", {"held": held}):
-        return set()
+        shared = "SELECT seq FROM shared_words WHERE owner = :owner AND space_id = :space_id"
+        return {row["seq"] for row in connection.run(shared, {"owner": owner, "space_id": space_id})}
     return {row["id"] for row in connection.run(f"SELECT id FROM {held}")}
 
 

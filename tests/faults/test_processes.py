@@ -11,6 +11,7 @@ import pytest
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
+from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 PROCESSES = 4
@@ -48,8 +49,9 @@ def assert_sound(path: Path) -> None:
     with database.read() as connection:
         assert connection.run("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
         assert connection.run("PRAGMA foreign_key_check") == []
-        for owner in ("memory", "entity"):
-            connection.run(f"SELECT count(*) AS n FROM {owner}_words_1 WHERE {owner}_words_1 MATCH 'fact'")
+        allowed = Allowed("o.space_id = 1", {})
+        database.words.matching(connection, "memory", ["fact"], 1, allowed, 10)
+        database.words.matching(connection, "entity", ["fact"], 1, allowed, 10)
     database.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_memory.storage import Database, Store, filters, queries, rows
-from mcp_memory.storage.database import Connection, WordRow, insert_sql
+from mcp_memory.storage.database import Connection, insert_sql
 from mcp_memory.storage.memories import ORDERS
 from mcp_memory.storage.relations import RELATION_COLUMNS
 from mcp_memory.storage.schema import COLUMNS, TABLES, is_time
@@ -62,7 +62,7 @@ def with_indexes(migrated: dict[str, Store]) -> dict[str, Store]:
     """With a full-text index, as statements about it need."""
     sqlite = migrated["sqlite"].database
     with sqlite.write() as connection:
-        sqlite.words.put(connection, "memory", [WordRow(1, 1, ["word"], [])])
+        connection.change(queries.load("sqlite")["create_word_index"].format(index="memory_words_1"))
     return migrated
 
 
@@ -104,7 +104,7 @@ ENGINE_SLOTS = {
 }
 PER_QUERY = {"sampled_words": {"part": "2"}}
 NOT_EXPLAINED = ("CREATE", "DROP", "ALTER")
-"""Statements that EXPLAIN does not take; the tests of what they make run them."""
+"""Statements that EXPLAIN does not take; like those about temporary tables, tests run what they make."""
 
 
 def engine_query(engine: str, name: str) -> str:
@@ -122,7 +122,7 @@ def test_a_query_of_one_engine_is_understood_by_it(
     with_indexes: dict[str, Store], engine: str, name: str
 ) -> None:
     sql = engine_query(engine, name)
-    if not _COMMENT_OR_TEXT.sub("", sql).strip().startswith(NOT_EXPLAINED):
+    if not _COMMENT_OR_TEXT.sub("", sql).strip().startswith(NOT_EXPLAINED) and "FROM temp." not in sql:
         with with_indexes[engine].database.read() as connection:
             explain(connection, sql)
 

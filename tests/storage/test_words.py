@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,10 @@ from mcp_memory.model import Caller
 from mcp_memory.storage import Store, Transaction, queries, term_selection
 from mcp_memory.storage.database import Allowed, WordRow
 from mcp_memory.storage.postgres.database import PostgresDatabase
+from mcp_memory.storage.sqlite import shared_words
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.text.words import query_terms
+from tests.consistency import troubles
 from tests.fakes import Clock, ids
 from tests.postgres_server import PostgresDatabases
 
@@ -129,10 +134,63 @@ def test_both_engines_find_the_same_in_the_same_order(stores: dict[str, Store], 
 
 
 @pytest.fixture
+def sqlite_file(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(SqliteDatabase(tmp_path / "words.db")).open()) as store:
+        yield store
+
+
+def table_count(store: Store) -> int:
+    with store.database.read() as connection:
+        return len(connection.run("SELECT 1 FROM sqlite_schema WHERE type = 'table'"))
+
+
+def test_small_spaces_have_no_tables_of_their_own(sqlite_file: Store, clock: Clock) -> None:
+    before = table_count(sqlite_file)
+    for number in range(40):
+        kept(sqlite_file, clock, ["a boat", "a lamp"], space=f"space {number}")
+    assert table_count(sqlite_file) == before
+    assert len(found(sqlite_file, clock, "boat", space="space 7")) == 1
+
+
+def test_a_space_that_grows_and_shrinks_answers_the_same(
+    sqlite_file: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(sqlite_file, clock, ["other words"], space="elsewhere")
+    monkeypatch.setattr(shared_words, "MOST_ROWS", 301)
+    kept(sqlite_file, clock, many_texts(300, longest=40))
+    questions = ["boat", "harbour light storm", "moon 17 night", "fog"]
+    shared = [found(sqlite_file, clock, question, limit=400) for question in questions]
+    tables = table_count(sqlite_file)
+
+    monkeypatch.setattr(shared_words, "MOST_ROWS", 300)
+    with sqlite_file.write(Caller(), clock(), "more") as tx:
+        last = keep(tx, "last", "something else")
+    assert table_count(sqlite_file) > tables  # its own index
+    with sqlite_file.write(Caller(), clock(), "away") as tx:
+        tx.memories.change(tx.memories.fetch([last])[last], forgotten_at=clock(), forgotten_reason="over")
+        tx.journal.record(MemoryUpdated("x", {}))
+    assert_same(shared, [found(sqlite_file, clock, question, limit=400) for question in questions])
+
+    monkeypatch.setattr(shared_words, "MOST_ROWS", 1000)
+    assert len(tended(sqlite_file)) == 1
+    assert table_count(sqlite_file) == tables
+    assert_same(shared, [found(sqlite_file, clock, question, limit=400) for question in questions])
+    assert troubles(sqlite_file) == []
+    assert tended(sqlite_file) == []
+
+
+def assert_same(expected: list[list[tuple[int, float]]], got: list[list[tuple[int, float]]]) -> None:
+    for one, other in zip(expected, got, strict=True):
+        assert [seq for seq, _ in one] == [seq for seq, _ in other]
+        assert [score for _, score in one] == pytest.approx([score for _, score in other])
+
+
+@pytest.fixture
 def soon_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few hundred rows are many, and a search begins with words that lead to no more than fifty."""
     monkeypatch.setattr(term_selection, "LARGE", 300)
     monkeypatch.setattr(term_selection, "MOST_ROWS", 50)
+    monkeypatch.setattr(shared_words, "MOST_ROWS", 100)
 
 
 def tended(store: Store) -> list[str]:

@@ -109,7 +109,7 @@ def test_a_damaged_page_is_found(shell: Shell) -> None:
 
 def test_a_row_without_its_words_is_found(shell: Shell) -> None:
     shell.run("entities", "create", "Ana", "-o", "likes tea")
-    spoil(shell.file, "DELETE FROM memory_words_1 WHERE rowid = 1")
+    spoil(shell.file, "DELETE FROM shared_words WHERE owner = 'memory' AND seq = 1")
     found = problems(shell.json("doctor", exit_code=1))
     assert found["words of memories"] == "1 rows are missing, 0 too many"
 

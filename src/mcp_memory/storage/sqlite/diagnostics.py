@@ -160,7 +160,8 @@ def _living(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int
 def _indexed(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
     index = index_of(owner, space_id)
     if not list(connection.execute(_SQL["table_exists"], {"name": index})):
-        return set()
+        shared = connection.execute(_SQL["shared_rows"], {"owner": owner, "space_id": space_id})
+        return {row[0] for row in shared}
     return {row[0] for row in connection.execute(_SQL["indexed_rows"].format(index=index))}
 
 

@@ -1,20 +1,20 @@
 """Full text on SQLite: FTS5 over words that were tokenized before they came here.
 
-Each space has an index of its own, created with its first row. Inverse document frequency then follows
-from the space alone: a name in every memory of a project says little there, however rare it is elsewhere.
+Each large space has an index of its own; small ones share a table (`shared_words`). Inverse document
+frequency follows from the space alone either way: a name in every memory of a project says little there,
+however rare it is elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import get_args
 
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries, term_selection
 from mcp_memory.storage.database import Allowed, Connection, Database, WordRow
-from mcp_memory.storage.sqlite import substrings
-
-EXTRA_WEIGHT = 0.5
-"""Weight of a match in tags, type or context, relative to one in the content."""
+from mcp_memory.storage.sqlite import shared_words, substrings
+from mcp_memory.storage.sqlite.shared_words import EXTRA_WEIGHT
 
 REACH = 4
 """How many of the best matches are checked against the filter, per requested result."""
@@ -27,24 +27,25 @@ class SqliteWords:
         self, connection: Connection, owner: Owner, rows: Sequence[WordRow], *, new: bool = False
     ) -> None:
         for space_id in dict.fromkeys(row.space_id for row in rows):
-            index = index_of(owner, space_id)
+            here = [row for row in rows if row.space_id == space_id]
             if not new:
-                seqs = [row.seq for row in rows if row.space_id == space_id]
-                substrings.note_changes(connection, owner, space_id, seqs)
-            connection.change(_SQL["create_word_index"].format(index=index))
-            connection.change_many(
-                _SQL["put_words"].format(index=index),
-                [
-                    {"seq": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)}
-                    for row in rows
-                    if row.space_id == space_id
-                ],
-            )
+                substrings.note_changes(connection, owner, space_id, [row.seq for row in here])
+            index = index_of(owner, space_id)
+            if _exists(connection, index):
+                _put(connection, index, here)
+            elif shared_words.has_room(connection, owner, space_id, len(here)):
+                shared_words.put(connection, owner, here)
+            else:
+                connection.change(_SQL["create_word_index"].format(index=index))
+                shared_words.move_to_own_index(connection, owner, space_id, index)
+                _put(connection, index, here)
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
         if _exists(connection, index := index_of(owner, space_id)):
             remove = _SQL["remove_words"].format(index=index)
             connection.change_many(remove, [{"seq": seq} for seq in seqs])
+        else:
+            shared_words.remove(connection, owner, space_id, seqs)
 
     def matching(
         self,
@@ -56,8 +57,10 @@ class SqliteWords:
         limit: int,
     ) -> list[tuple[int, float]]:
         index = index_of(owner, space_id)
-        if not terms or not _exists(connection, index):
+        if not terms:
             return []
+        if not _exists(connection, index):
+            return shared_words.matching(connection, owner, terms, space_id, allowed, limit)
         matches = _Matches(index, terms, _required_terms(connection, index, terms))
         slots = {"scored": matches.scored, "owner": owner, "allowed": allowed.condition}
         params = {**matches.params, **allowed.params, "limit": limit, "reach": REACH * limit}
@@ -77,7 +80,39 @@ class SqliteWords:
         return Allowed(f"o.seq IN ({found[0]})", {"trigrams": found[1], "space_id": space_id})
 
     def maintain(self, database: Database) -> Iterator[str]:
-        return substrings.maintain(database)
+        yield from _share_small(database)
+        yield from substrings.maintain(database)
+
+
+def _share_small(database: Database) -> Iterator[str]:
+    """Give up indexes of spaces that are small, also those that an earlier release made."""
+    for owner in get_args(Owner):
+        with database.read() as connection:
+            own = connection.run(_SQL["own_word_indexes"].format(owner=owner))
+            small = [
+                row["space_id"] for row in own if _is_small(connection, index_of(owner, row["space_id"]))
+            ]
+        for space_id in small:
+            index = index_of(owner, space_id)
+            with database.write() as connection:
+                # Looked at again under the lock: another process may have done it, or the space has grown.
+                if not _exists(connection, index) or not _is_small(connection, index):
+                    continue
+                shared_words.take_in(connection, owner, space_id, index)
+            yield f"moved the words of a small space: {index}"
+
+
+def _is_small(connection: Connection, index: str) -> bool:
+    # Half of what a shared space may hold, so that a space at the limit does not move to and fro.
+    has_row = _SQL["word_index_has_row"].format(index=index)
+    return not connection.run(has_row, {"offset": shared_words.MOST_ROWS // 2})
+
+
+def _put(connection: Connection, index: str, rows: Sequence[WordRow]) -> None:
+    connection.change_many(
+        _SQL["put_words"].format(index=index),
+        [{"seq": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)} for row in rows],
+    )
 
 
 @dataclass(frozen=True, slots=True)
