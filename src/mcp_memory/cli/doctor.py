@@ -21,7 +21,11 @@ MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to se
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Skip checks that read the whole database.")
-@click.option("--repair", is_flag=True, help="Repair unreadable rows; memories among them are quarantined.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Repair what can be repaired; memories that may be damaged are quarantined.",
+)
 @json_option
 @click.pass_obj
 @click.pass_context
@@ -29,7 +33,7 @@ def doctor(ctx: click.Context, session: Session, quick: bool, repair: bool, as_j
     """Check the installation, and say how to fix each problem. The exit code is 1 if there is one."""
     if repair:
         with closing(wiring.open_database(session.config)) as database:
-            note(f"{database.repair():,} rows were repaired.")
+            note(f"{database.repair():,} things were repaired.")
     found: list[Finding] = []
     for finding in _findings(session, quick):
         found.append(finding)
@@ -59,7 +63,7 @@ def _clients(session: Session) -> Iterator[Finding]:
     from mcp_memory.cli.install import ledger_here, running, surroundings
 
     last_calls = {}
-    with suppress(MemoryServerError):
+    with suppress(Exception):  # reported above
         with closing(wiring.open_database(session.config)) as database:
             is_there = database.exists()
         last_calls = session.engine.captures.last_calls() if is_there else {}
@@ -80,7 +84,8 @@ def _database(session: Session, database: Database, quick: bool) -> Iterator[Fin
 def _engine(session: Session) -> Iterator[Finding]:
     try:
         state = session.engine.inventory.vectors()
-    except MemoryServerError as error:
+    except Exception as error:
+        # Whatever a damaged file makes the program stumble over is a finding, not the end of the diagnosis.
         yield Finding("program", False, str(error), "see above, or point DATABASE_URL at another database")
         return
     yield Finding("program", True, "the database opens and answers")

@@ -169,7 +169,10 @@ class Database(Protocol):
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
 
     def repair(self) -> int:
-        """Make rows readable that are not; memories among them are quarantined. How many there were."""
+        """Put right what can be: unreadable values, references, indexes. How many things were wrong.
+
+        Memories whose text or values cannot be trusted any more are quarantined.
+        """
 
     def scrub(self) -> None:
         """Leave no trace of deleted rows in the files of the database. Takes long; writers wait."""

@@ -104,14 +104,14 @@ def test_a_damaged_page_is_found(shell: Shell) -> None:
     content[middle : middle + 4096] = bytes(4096)
     shell.file.write_bytes(content)
     found = problems(shell.json("doctor", exit_code=1))
-    assert {"integrity", "database"} & found.keys()
+    assert {"integrity", "database", "texts", "words of memories"} & found.keys()
 
 
 def test_a_row_without_its_words_is_found(shell: Shell) -> None:
     shell.run("entities", "create", "Ana", "-o", "likes tea")
     spoil(shell.file, "DELETE FROM shared_words WHERE owner = 'memory' AND seq = 1")
     found = problems(shell.json("doctor", exit_code=1))
-    assert found["words of memories"] == "1 rows are missing, 0 too many"
+    assert found["words of memories"] == "1 rows are missing, 0 too many, 0 differ from their text"
 
 
 def test_a_broken_reference_is_found(shell: Shell) -> None:

@@ -174,10 +174,15 @@ class SqliteDatabase:
         return examine(self._path, quick=quick)
 
     def repair(self) -> int:
-        from mcp_memory.storage.sqlite.unreadable_rows import repair_rows
+        from mcp_memory.storage.sqlite.repairing import is_sound, rebuild_indexes, repair
 
+        count = 0
+        with self._write_turn(None), translated_errors():
+            writer = self._open_writer()
+            if not is_sound(writer):
+                count = rebuild_indexes(writer)
         with self.write() as connection:
-            return repair_rows(connection.raw)
+            return count + repair(connection)
 
     def scrub(self) -> None:
         # Deleted text stays in full-text segments until they are merged, in free pages until the file is

@@ -5,16 +5,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import get_args
 
 import apsw
 
-from mcp_memory.model import Owner
 from mcp_memory.storage import queries
 from mcp_memory.storage.diagnostics import Finding
+from mcp_memory.storage.sqlite import derived_checks
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID
 from mcp_memory.storage.sqlite.unreadable_rows import unreadable_rows
-from mcp_memory.storage.sqlite.words import index_of
 
 LEAST_FREE = 100_000_000
 """Bytes of disk that should be free, besides room for a second copy of the database."""
@@ -38,14 +36,25 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        for look in (_schema, _integrity(quick), _references, _rows, _locks, _words):
-            yield from look(connection)
-    except apsw.Error as error:
+        yield from _checks(connection, quick)
+    except (apsw.Error, ValueError) as error:  # also bytes that are no text
         advice = "the file is damaged: restore a backup, or export what can still be read"
         yield Finding("database", False, f"{path}: {error}", advice)
     finally:
         with suppress(apsw.Error):
             connection.close()
+
+
+def _checks(connection: apsw.Connection, quick: bool) -> Iterator[Finding]:
+    yield from _schema(connection)
+    yield from _integrity(quick)(connection)
+    tables = list(derived_checks.objects(connection))
+    yield from tables
+    [[version]] = connection.execute("PRAGMA user_version")
+    if version != queries.migrations("sqlite")[-1].number or not all(found.is_well for found in tables):
+        return  # the other checks are about the tables of this release
+    for look in (_references, _rows, _locks, *(() if quick else _FULL)):
+        yield from look(connection)
 
 
 def _opened(path: Path) -> apsw.Connection:
@@ -58,6 +67,16 @@ def _opened(path: Path) -> apsw.Connection:
 
 
 _Look = Callable[[apsw.Connection], Iterator[Finding]]
+
+_FULL: tuple[_Look, ...] = (
+    derived_checks.contents,
+    derived_checks.numbers,
+    derived_checks.tags,
+    derived_checks.words,
+    derived_checks.vectors,
+    derived_checks.sketches,
+)
+"""Checks that read whole tables."""
 
 
 def _disk(path: Path) -> Finding:
@@ -110,13 +129,13 @@ def _integrity(quick: bool) -> _Look:
 def _references(connection: apsw.Connection) -> Iterator[Finding]:
     broken = list(connection.execute("PRAGMA foreign_key_check"))
     detail = f"{len(broken):,} rows refer to a deleted row" if broken else "all of them resolve"
-    yield Finding("references", not broken, detail, _REBUILD)
+    yield Finding("references", not broken, detail, "run `mcp-memory doctor --repair`, which removes them")
 
 
 def _rows(connection: apsw.Connection) -> Iterator[Finding]:
     """Every row can be read: its JSON and its times are what they should be."""
     bad = list(unreadable_rows(connection))
-    names = ", ".join(f"{row.table} {row.seq} ({row.column})" for row in bad[:3])
+    names = ", ".join(row.place for row in bad[:3])
     detail = f"{len(bad):,} values cannot be read: {names}" if bad else "every one can be read"
     yield Finding("rows", not bad, detail, "run `mcp-memory doctor --repair`")
 
@@ -136,33 +155,3 @@ def _locks(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding("locks", False, "the file is read-only", "give your user the right to write it")
     else:
         yield Finding("locks", True, "no other process holds the write lock")
-
-
-def _words(connection: apsw.Connection) -> Iterator[Finding]:
-    """The full-text index of each space holds every living row, and no other."""
-    spaces = [row[0] for row in connection.execute(_SQL["all_spaces"])]
-    for owner in get_args(Owner):
-        missing = extra = 0
-        for space_id in spaces:
-            living, indexed = _living(connection, owner, space_id), _indexed(connection, owner, space_id)
-            missing += len(living - indexed)
-            extra += len(indexed - living)
-        detail = f"{missing:,} rows are missing, {extra:,} too many" if missing or extra else "complete"
-        yield Finding(f"words of {_PLURALS[owner]}", not missing and not extra, detail, _REBUILD)
-
-
-def _living(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
-    living = "AND forgotten_at IS NULL" if owner == "memory" else ""
-    rows = _SQL["rows_to_index"].format(owner=owner, living=living)
-    return {row[0] for row in connection.execute(rows, {"space_id": space_id})}
-
-
-def _indexed(connection: apsw.Connection, owner: Owner, space_id: int) -> set[int]:
-    index = index_of(owner, space_id)
-    if not list(connection.execute(_SQL["table_exists"], {"name": index})):
-        shared = connection.execute(_SQL["shared_rows"], {"owner": owner, "space_id": space_id})
-        return {row[0] for row in shared}
-    return {row[0] for row in connection.execute(_SQL["indexed_rows"].format(index=index))}
-
-
-_PLURALS = {"memory": "memories", "entity": "entities", "reflection": "reflections"}

@@ -5,56 +5,81 @@ or damaged, may hold a time that is none or JSON of the wrong shape.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import apsw
 
-from mcp_memory.storage.schema import TABLES
+from mcp_memory.storage.schema import TABLE, TABLES
 
 _LISTS = {"tags", "spaces", "before"}
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _EPOCH = "1970-01-01T00:00:00.000000+00:00"
 
 
 @dataclass(frozen=True, slots=True)
 class BadValue:
     table: str
-    seq: int
+    key: tuple[Any, ...]
+    """Of the row, in the columns of the table's key."""
     column: str
     is_list: bool
     is_time: bool
+    value: Any
+
+    @property
+    def place(self) -> str:
+        return f"{self.table} {' '.join(map(str, self.key))} ({self.column})"
 
 
 def unreadable_rows(connection: apsw.Connection) -> Iterator[BadValue]:
-    """Each value that cannot be read, of every table whose rows are numbered."""
+    """Each value that cannot be read, of every table."""
     for table in TABLES:
         declared = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
         wanted = [name for name, kind in declared.items() if kind in ("TIMESTAMPTZ", "JSONB")]
-        if "seq" not in declared or not wanted:
+        if not wanted:
             continue
-        columns = ", ".join(f'"{name}"' for name in wanted)
-        for seq, *values in connection.execute(f"SELECT seq, {columns} FROM {table.name}"):
+        columns = ", ".join(f'"{name}"' for name in (*table.key, *wanted))
+        for row in connection.execute(f"SELECT {columns} FROM {table.name}"):
+            key, values = row[: len(table.key)], row[len(table.key) :]
             for name, value in zip(wanted, values, strict=True):
                 is_time = declared[name] == "TIMESTAMPTZ"
-                check = _is_time if is_time else _is_json(name)
+                check = _is_time if is_time else _is_json(table.name, name)
                 if value is not None and not _reads(check, value):
-                    yield BadValue(table.name, seq, name, name in _LISTS, is_time)
+                    yield BadValue(table.name, key, name, name in _LISTS, is_time, value)
 
 
 def repair_rows(connection: apsw.Connection) -> int:
     """Put a neutral value in the place of each. Memories among them are quarantined. How many there were."""
     found = list(unreadable_rows(connection))
     for bad in found:
-        value = _EPOCH if bad.is_time else ("[]" if bad.is_list else "{}")
-        connection.execute(f'UPDATE {bad.table} SET "{bad.column}" = ? WHERE seq = ?', (value, bad.seq))
+        where = " AND ".join(f'"{column}" = ?' for column in TABLE[bad.table].key)
+        if "seq" not in TABLE[bad.table].key:
+            # About use, or a setting: without a value that can be read the row says nothing.
+            connection.execute(f"DELETE FROM {bad.table} WHERE {where}", bad.key)
+            continue
+        update = f'UPDATE {bad.table} SET "{bad.column}" = ? WHERE {where}'
+        connection.execute(update, (_neutral(bad), *bad.key))
         if bad.table == "memory":
             connection.execute(
                 "UPDATE memory SET quarantined_at = coalesce(quarantined_at, created_at) WHERE seq = ?",
-                (bad.seq,),
+                bad.key,
             )
     return len(found)
+
+
+def _neutral(bad: BadValue) -> str:
+    if not bad.is_time:
+        return "[]" if bad.is_list else "{}"
+    try:
+        moment = datetime.fromisoformat(bad.value)
+    except (TypeError, ValueError):
+        return _EPOCH
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _reads(check: Callable[[Any], bool], value: Any) -> bool:
@@ -65,13 +90,14 @@ def _reads(check: Callable[[Any], bool], value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return datetime.fromisoformat(value).tzinfo is not None
+    # Of fixed width in UTC, so that the order of texts is the order of times.
+    return bool(_TIME.fullmatch(value)) and datetime.fromisoformat(value).tzinfo is not None
 
 
-def _is_json(column: str) -> Callable[[Any], bool]:
+def _is_json(table: str, column: str) -> Callable[[Any], bool]:
     wanted = list if column in _LISTS else dict
 
     def check(value: Any) -> bool:
-        return isinstance(json.loads(value), wanted)
+        return isinstance(json.loads(value), wanted) or table == "answered"
 
     return check

@@ -1,0 +1,163 @@
+"""Repairs what a diagnosis of an SQLite file has found, as far as the file itself knows what is right."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import apsw
+
+from mcp_memory.model import Owner
+from mcp_memory.storage import queries
+from mcp_memory.storage.derived_data import words_of
+from mcp_memory.storage.schema import TABLES
+from mcp_memory.storage.sqlite import derived_checks as checks
+from mcp_memory.storage.sqlite.connection import SqliteConnection
+from mcp_memory.storage.sqlite.unreadable_rows import repair_rows
+from mcp_memory.storage.sqlite.words import SqliteWords
+
+_SQL = queries.load("sqlite")
+_LIVING = {"memory": "forgotten_at IS NULL", "entity": "1 = 1", "reflection": "1 = 1"}
+
+
+def is_sound(raw: apsw.Connection) -> bool:
+    return list(raw.execute("PRAGMA integrity_check(1)")) == [("ok",)]
+
+
+def rebuild_indexes(raw: apsw.Connection) -> int:
+    """Make every index anew from its table, however damaged its own pages are. How many there are."""
+    indexes = list(raw.execute(_SQL["indexes_with_sql"]))
+    # Dropping an index reads its pages, which may be damaged. So only its entry goes, and VACUUM frees the
+    # pages.
+    raw.execute("PRAGMA writable_schema = ON")
+    try:
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute(_SQL["forget_indexes"])
+        raw.execute("PRAGMA writable_schema = RESET")
+        for (sql,) in indexes:
+            raw.execute(sql)
+        raw.execute("COMMIT")
+    finally:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
+        raw.execute("PRAGMA writable_schema = OFF")
+    raw.execute("VACUUM")
+    return len(indexes)
+
+
+def repair(connection: SqliteConnection) -> int:
+    """All of it in one transaction. How many things were put right."""
+    raw = connection.raw
+    raw.execute("PRAGMA defer_foreign_keys = ON")
+    count = _version(raw) + _objects(raw)
+    if checks.missing_objects(raw):
+        return count  # without its tables nothing else can be looked at
+    count += _references(raw) + repair_rows(raw) + _contents(raw) + _numbers(raw)
+    return count + _tags(raw) + _words(connection) + _vectors(raw) + _sketches(raw)
+
+
+def _version(raw: apsw.Connection) -> int:
+    [[version]] = raw.execute("PRAGMA user_version")
+    newest = queries.migrations("sqlite")[-1].number
+    here = {name for name, _ in raw.execute(_SQL["schema_objects"])}
+    if version >= newest or not here >= checks.schema_objects(newest).keys():
+        return 0
+    raw.execute(f"PRAGMA user_version = {newest}")
+    return 1
+
+
+def _objects(raw: apsw.Connection) -> int:
+    """Make missing indexes again, and tables whose rows can be derived."""
+    [[version]] = raw.execute("PRAGMA user_version")
+    missing, sql = checks.missing_objects(raw), checks.schema_objects(version)
+    truths = {table.name for table in TABLES} - {"memory_tag", "pending"}
+    made = 0
+    for name in missing:
+        if name in truths:
+            continue
+        try:
+            raw.execute(sql[name])
+            made += 1
+        except apsw.ConstraintError:
+            continue  # rows that a unique index forbids: the diagnosis goes on reporting it
+    return made
+
+
+def _references(raw: apsw.Connection) -> int:
+    """Remove rows that refer to one that is not there; a missing space gets a name."""
+    broken = list(raw.execute("PRAGMA foreign_key_check"))
+    for table, rowid, parent, _ in broken:
+        if parent == "space":
+            raw.execute(_SQL["recover_spaces"].format(table=table))
+        elif rowid is not None:
+            raw.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+        else:
+            raw.execute(_SQL["remove_stray_tags"])
+    return len(broken)
+
+
+def _contents(raw: apsw.Connection) -> int:
+    changed = list(checks.changed_contents(raw))
+    for seq, _ in changed:
+        raw.execute(_SQL["quarantine_changed"], {"seq": seq, "digest": checks.digest_of(raw, seq)})
+    return len(changed)
+
+
+def _numbers(raw: apsw.Connection) -> int:
+    low = list(checks.low_sequences(raw))
+    for name, highest in low:
+        raw.execute(_SQL["set_sequence"], {"name": name, "last": highest})
+        raw.execute(_SQL["add_sequence"], {"name": name, "last": highest})
+    [[negative]] = raw.execute(_SQL["negative_counts"])
+    raw.execute(_SQL["repair_counts"])
+    return len(low) + int(negative)
+
+
+def _tags(raw: apsw.Connection) -> int:
+    different = checks.different_tags(raw)
+    if different:
+        raw.execute("DELETE FROM memory_tag")
+        raw.execute(_SQL["rebuild_tags"])
+    return len(different)
+
+
+def _words(connection: SqliteConnection) -> int:
+    """Rows whose words are missing, too many or other than their text are indexed again."""
+    count = 0
+    words = SqliteWords()
+    changed = set(checks.changed_words(connection.raw))
+    for owner in get_args(Owner):
+        for (space_id,) in list(connection.raw.execute(_SQL["all_spaces"])):
+            living = checks.living_rows(connection.raw, owner, space_id)
+            indexed = checks.indexed_rows(connection.raw, owner, space_id)
+            wrong = (living ^ indexed) | {seq for kind, seq in changed if kind == owner and seq in living}
+            if not wrong:
+                continue
+            count += len(wrong)
+            words.remove(connection, owner, space_id, sorted(wrong))
+            rows = [
+                connection.run(f"SELECT * FROM {owner} WHERE seq = :seq", {"seq": seq})
+                for seq in wrong & living
+            ]
+            found = [words_of(owner, row) for [row] in rows]
+            words.put(connection, owner, [row for row in found if row is not None])
+    return count
+
+
+def _vectors(raw: apsw.Connection) -> int:
+    count = raw.total_changes()
+    raw.execute(_SQL["remove_misshapen_vectors"])
+    for owner in get_args(Owner):
+        slots = {"owner": owner, "alive": _LIVING[owner]}
+        raw.execute(_SQL["remove_stray_vectors"].format(**slots))
+        raw.execute(_SQL["remove_stray_pending"].format(**slots))
+        raw.execute(_SQL["ask_for_vectors"].format(**slots))
+    return raw.total_changes() - count
+
+
+def _sketches(raw: apsw.Connection) -> int:
+    wrong = list(raw.execute(_SQL["wrong_sketches"]))
+    for model_id, owner, space_id in wrong:
+        scope = {"model_id": model_id, "owner": owner, "space_id": space_id}
+        raw.execute(_SQL["remove_sketch"], scope)
+        raw.execute(_SQL["remove_segments"], scope)
+    return len(wrong)
