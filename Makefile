@@ -58,7 +58,7 @@ docs: setup ## Write the pages that are made from the program
 
 bench: setup ## Every benchmark; each writes its figures, some into docs/
 	$(BIN)/python tools/npm_tools.py
-	$(BIN)/python -m bench.graph --markdown docs/benchmarks/graph.md
+	$(BIN)/python -m bench.graph --keep docs/benchmarks
 	$(BIN)/python bench/embedding.py
 	$(BIN)/python bench/vectors.py
 	$(BIN)/python bench/recall.py

@@ -1,8 +1,8 @@
 """What the report over a whole graph costs.
 
-    python bench/tidying.py [--entities 10000]
+    python -m bench.curation [--entities 10000]
 
-Every tenth entity is overgrown. Vectors are random: the cost of clustering does not depend on what they mean.
+Every tenth entity is overgrown. Vectors are drawn from a pool of real ones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.graph import WORDS, fill_vectors
+from bench.stores import fill_vectors, sentence
 
 from mcp_memory import wiring
 from mcp_memory.config import load
@@ -25,7 +25,7 @@ def lines(count: int) -> str:
     made = []
     for number in range(count):
         size = 30 if number % 10 == 0 else 4
-        facts = [f"{' '.join(dice.choices(WORDS, k=8))} fact {number}-{n}" for n in range(size)]
+        facts = [f"{sentence(dice)} fact {number}-{n}" for n in range(size)]
         entity = {"type": "entity", "name": f"Entity {number}", "entityType": "Note", "observations": facts}
         made.append(json.dumps(entity))
     return "\n".join(made) + "\n"

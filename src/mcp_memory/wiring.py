@@ -13,6 +13,7 @@ from mcp_memory.config import Config
 from mcp_memory.embedding import Embedder, NoModel, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
 from mcp_memory.engine.memory_file import MemoryFile
+from mcp_memory.engine.write_behind import WriteBehind
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
@@ -22,7 +23,8 @@ from mcp_memory.tuning import BackupPlan, PruneMode, SecretPolicy
 
 def build(config: Config, client: str = "") -> Engine:
     """An engine on the configured database, migrated, with the configured model."""
-    return Engine(
+    file = memory_file(config)
+    engine = Engine(
         Context(
             store=_whole(Store(open_database(config)).open()),
             embedder=embedder(config),
@@ -32,12 +34,15 @@ def build(config: Config, client: str = "") -> Engine:
             tuning=_tuning(config),
             caller=Caller(config.space, client),
             read_spaces=config.further_spaces,
-            memory_file=memory_file(config),
+            memory_file=file,
+            write_behind=WriteBehind() if file else None,
             import_dir=Path(config.import_dir).expanduser() if config.import_dir else None,
             # A PostgreSQL server has backups of its own; ours would copy it all into a file each day.
             backups=None if settings.is_postgres(config.url) else backup_plan(config),
         )
     )
+    engine.anthropic_compat.resume()
+    return engine
 
 
 def backup_plan(config: Config) -> BackupPlan:

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
 from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.memory_file import MemoryFile
+from mcp_memory.engine.write_behind import WriteBehind
 from mcp_memory.errors import NotFound, Unavailable
 from mcp_memory.events import ArchiveImported
 from mcp_memory.model import Caller
@@ -271,3 +272,127 @@ def test_what_came_through_the_file_is_in_the_journal(
     with store.read("default", clock()) as tx:
         events = [(event.name, event.client) for event in tx.journal.latest(10)]
     assert ("entity_created", "test") in events
+
+
+@pytest.fixture
+def later() -> Iterator[WriteBehind]:
+    """Writes when it is closed, and not before."""
+    made = WriteBehind(delay=3600)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def behind(store: Store, clock: Clock, path: Path) -> Callable[[WriteBehind], AnthropicCompat]:
+    """A server that starts and writes the file after its answers."""
+    new_id = ids()
+
+    def make(later: WriteBehind) -> AnthropicCompat:
+        file = MemoryFile(path, clock, patience=0.2)
+        context = Context(
+            store=store,
+            embedder=NoModel(""),
+            clock=clock,
+            new_id=new_id,
+            memory_file=file,
+            write_behind=later,
+        )
+        return AnthropicCompat(context)
+
+    return make
+
+
+Behind = Callable[[WriteBehind], AnthropicCompat]
+
+
+def test_a_change_is_answered_before_the_file_is_written(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    memory = behind(later)
+    memory.create_entities([ALICE, BOB])
+    memory.create_relations([KNOWS])
+    assert not path.exists()
+    assert memory.read() == GraphLines((ALICE, BOB), (KNOWS,))
+    later.close()
+    assert written(path) == GraphLines((ALICE, BOB), (KNOWS,))
+
+
+def test_what_a_killed_server_did_not_write_is_written_by_the_next(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    behind(later).create_entities([ALICE, BOB])
+    behind(later).delete_entities(["Alice"])
+    next_start = WriteBehind(delay=3600)
+    behind(next_start).resume()
+    next_start.close()
+    assert written(path) == GraphLines((BOB,))
+
+
+def test_a_server_with_nothing_to_write_leaves_the_file_alone(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    behind(later).create_entities([ALICE])
+    later.close()
+    before = path.stat()
+    next_start = WriteBehind(delay=3600)
+    behind(next_start).resume()
+    next_start.close()
+    assert path.stat() == before
+
+
+def test_what_others_write_before_us_is_kept_and_ours_too(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    memory = behind(later)
+    memory.create_entities([ALICE])
+    write(path, BOB)
+    later.close()
+    assert written(path).entities == (ALICE, BOB)
+    assert memory.read().entities == (ALICE, BOB)
+
+
+def test_what_others_delete_before_we_write_stays_deleted(behind: Behind, path: Path) -> None:
+    first = WriteBehind(delay=3600)
+    behind(first).create_entities([ALICE, BOB])
+    first.close()
+    second = WriteBehind(delay=3600)
+    memory = behind(second)
+    memory.create_entities([CAROL])
+    write(path, BOB)
+    second.close()
+    assert written(path).entities == (BOB, CAROL)
+
+
+def test_a_waiting_relation_that_was_deleted_stays_so_after_a_kill(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    haunts = RelationLine("Ghost", "Alice", "haunts")
+    write(path, ALICE, haunts)
+    assert behind(later).delete_relations([haunts]).all_found
+    next_start = WriteBehind(delay=3600)
+    memory = behind(next_start)
+    assert memory.read().relations == ()
+    next_start.close()
+    assert written(path) == GraphLines((ALICE,))
+
+
+def test_many_changes_are_written_in_the_order_of_the_last(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    memory = behind(later)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: memory.create_entities([EntityLine(f"e{n}", "t")]), range(40)))
+    memory.delete_entities(["e7"])
+    later.close()
+    assert written(path) == memory.read()
+    assert len(written(path).entities) == 39
+
+
+def test_a_file_that_is_read_only_is_refused_before_the_change(
+    behind: Behind, later: WriteBehind, path: Path
+) -> None:
+    path.mkdir()
+    with pytest.raises(Unavailable, match="cannot"):
+        behind(later).create_entities([ALICE])
+    path.rmdir()
+    assert behind(later).read() == GraphLines()

@@ -281,7 +281,12 @@ def main() -> None:
     parser.add_argument("--versions", nargs="+", default=[__version__])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mcp-faults-") as folder:
-        print(run(Path(folder), options.rounds, options.versions))
+        try:
+            print(run(Path(folder), options.rounds, options.versions))
+        except Failed:
+            for log in Path(folder).rglob("*.log"):
+                print(f"--- {log.name}\n{log.read_text('utf-8', 'replace')[-20_000:]}", file=sys.stderr)
+            raise
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ from mcp_memory.text.graph_lines import Difference, EntityLine, GraphLines, Rela
 AGREED = "memory_file"
 """The setting that holds what the file said when it and the store last agreed."""
 
+BEHIND = "memory_file_behind"
+"""The setting that says that the store knows more than the file, until the file is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Created:
@@ -42,8 +45,10 @@ class Removed:
 class AnthropicCompat(Topic):
     """The nine tools of Anthropic's server.
 
-    With a memory file, changes that others made to the file are applied to the store before each call, and
-    the file is written after each change. A missing file is written again; it does not delete anything.
+    With a memory file, changes that others made to the file are applied to the store before each call. The
+    file is written after each change, or a moment later where the context can write behind: the store is the
+    truth, and that the file lacks something is noted in the transaction of the change, so that the next
+    process writes it if this one cannot. A missing file is written again; it does not delete anything.
     """
 
     def create_entities(self, wanted: Sequence[EntityLine]) -> Created:
@@ -126,6 +131,40 @@ class AnthropicCompat(Topic):
             found = work.tx.entities.named(names).values()
             return work.around(entity for entities in found for entity in entities)
 
+    def write_file(self) -> None:
+        """Write what the file lacks, if it lacks anything."""
+        file = self._context.memory_file
+        if file is None:
+            return
+        with file.turn():
+            if file.has_changed():
+                self._take_in(file)
+            with self._context.reading() as tx:
+                behind = _behind(tx, file)
+                if behind is None:
+                    return  # another process has written it
+                work = self._work(tx, file)
+                lines = replace(work.whole(), unreadable=file.lines.unreadable)
+            text = graph_lines.render(lines)
+            with file.replacement() as write:
+                write(text)
+            # Only now, as in `_writing_at_once`. On the disk before the next change: after a power cut the
+            # file must not look as if somebody had added what was deleted since.
+            file.lines = lines
+            with self._context.writing() as tx:
+                _agree(tx, file, text)
+                if (now := _behind(tx, file)) and now.by == behind.by:
+                    _catch_up(tx, file)
+
+    def resume(self) -> None:
+        """Write soon what an earlier process could not write any more."""
+        file, later = self._context.memory_file, self._context.write_behind
+        if file is not None and later is not None:
+            with self._context.reading() as tx:
+                is_behind = _behind(tx, file) is not None
+            if is_behind:
+                self._write_soon()
+
     @contextmanager
     def _reading(self) -> Iterator["_Work"]:
         file = self._context.memory_file
@@ -133,20 +172,39 @@ class AnthropicCompat(Topic):
             with file.turn(needed=False):
                 self._take_in(file)
         with self._context.reading() as tx:
-            yield self._work(tx, file.lines if file else GraphLines())
+            yield self._work(tx, file)
+            is_behind = file is not None and _behind(tx, file) is not None
+        if is_behind and self._context.write_behind is not None:
+            self._write_soon()
 
     @contextmanager
     def _writing(self) -> Iterator["_Work"]:
         file = self._context.memory_file
         if file is None:
             with self._context.writing() as tx:
-                yield self._work(tx, GraphLines())
-            return
+                yield self._work(tx, None)
+        elif self._context.write_behind is None:
+            with self._writing_at_once(file) as work:
+                yield work
+        else:
+            file.check_writable()
+            if file.has_changed():
+                with file.turn():
+                    self._take_in(file)
+            with self._context.writing() as tx:
+                work = self._work(tx, file)
+                yield work
+                work.settle()
+                _fall_behind(tx, file, _Behind(self._context.new_id(), tuple(work.dropped)))
+            self._write_soon()
+
+    @contextmanager
+    def _writing_at_once(self, file: MemoryFile) -> Iterator["_Work"]:
         with file.turn():
             if file.has_changed():
                 self._take_in(file)
             with file.replacement() as write, self._context.writing() as tx:
-                work = self._work(tx, file.lines)
+                work = self._work(tx, file)
                 yield work
                 work.settle()
                 lines = replace(work.whole(), unreadable=file.lines.unreadable)
@@ -158,6 +216,12 @@ class AnthropicCompat(Topic):
             with self._context.noting() as tx:
                 _agree(tx, file, text)
 
+    def _write_soon(self) -> None:
+        later, space = self._context.write_behind, self._context.caller.space
+        assert later is not None
+        apart = AnthropicCompat(replace(self._context, claim=None, call=None))
+        later.soon(f"the memory file of {space}", apart.write_file)
+
     def _take_in(self, file: MemoryFile) -> None:
         """Apply to the store what others changed in the file since both last agreed."""
         text = file.read()
@@ -167,22 +231,36 @@ class AnthropicCompat(Topic):
         if text is not None and text != agreed:
             with self._context.writing() as tx:
                 changes = graph_lines.difference(graph_lines.parse(agreed), file.lines)
-                self._work(tx, file.lines).apply(changes)
+                self._work(tx, file).apply(changes)
                 _agree(tx, file, text)
 
-    def _work(self, tx: Transaction, file: GraphLines) -> "_Work":
-        return _Work(tx, GraphWriter(tx, self._context.new_id, self._context.tuning.secrets), file)
+    def _work(self, tx: Transaction, file: MemoryFile | None) -> "_Work":
+        writer = GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
+        if file is None:
+            return _Work(tx, writer, GraphLines())
+        behind = _behind(tx, file)
+        return _Work(tx, writer, file.lines, behind.dropped if behind else ())
 
 
 class _Work:
     """A transaction, with the file's relations that wait for a missing end."""
 
-    def __init__(self, tx: Transaction, writer: GraphWriter, file: GraphLines) -> None:
+    def __init__(
+        self, tx: Transaction, writer: GraphWriter, file: GraphLines, dropped: Sequence[RelationLine] = ()
+    ) -> None:
+        """`dropped`: relations that the file still has, and nobody else any more."""
         self.tx = tx
         self.writer = writer
-        self.dangling = list(file.dangling)
+        self.dangling = [line for line in file.dangling if line not in dropped]
+        self._dropped = dropped
         self._file = file
         self._projection = GraphProjection(tx.scope)
+
+    @property
+    def dropped(self) -> list[RelationLine]:
+        """The waiting relations that the file should no longer have."""
+        known = [*self._dropped, *self._file.dangling]
+        return [line for line in dict.fromkeys(known) if line not in self.dangling]
 
     def whole(self) -> GraphLines:
         return self._with_dangling(self._projection.whole(), self.dangling)
@@ -292,5 +370,29 @@ def _agree(tx: Transaction, file: MemoryFile, text: str) -> None:
     tx.settings.put(_key(file), {"text": json.dumps(text)})
 
 
-def _key(file: MemoryFile) -> str:
-    return f"{AGREED}:{file.path.resolve()}"
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """That the file lacks changes of the store."""
+
+    by: str
+    """Another one with each change."""
+    dropped: tuple[RelationLine, ...]
+    """Relations with a missing end, which are in the file alone, and are to be removed from it."""
+
+
+def _behind(tx: Transaction, file: MemoryFile) -> _Behind | None:
+    found = tx.settings.get(_key(file, BEHIND))
+    return _Behind(found["by"], tuple(RelationLine(*ends) for ends in found["dropped"])) if found else None
+
+
+def _fall_behind(tx: Transaction, file: MemoryFile, behind: _Behind) -> None:
+    dropped = [[line.source, line.target, line.type] for line in behind.dropped]
+    tx.settings.put(_key(file, BEHIND), {"by": behind.by, "dropped": dropped})
+
+
+def _catch_up(tx: Transaction, file: MemoryFile) -> None:
+    tx.settings.put(_key(file, BEHIND), None)
+
+
+def _key(file: MemoryFile, kind: str = AGREED) -> str:
+    return f"{kind}:{file.path.resolve()}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_file import MemoryFile
+from mcp_memory.engine.write_behind import WriteBehind
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import EVERY_SPACE, Caller, Relation
 from mcp_memory.ranking.decay import effective_confidence
@@ -53,6 +54,8 @@ class Context:
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
     """Shared with Anthropic's memory server, when asked for."""
+    write_behind: WriteBehind | None = None
+    """Writes that file a moment after a change; None: with the change."""
     import_dir: Path | None = None
     """The folder whose files remote callers may import; None: none."""
     backups: BackupPlan | None = None

@@ -198,6 +198,8 @@ class Engine:
         return Maintenance(self._context)
 
     def close(self) -> None:
+        if self._context.write_behind is not None:
+            self._context.write_behind.close()
         self._context.store.close()
 
     def __enter__(self) -> Self:

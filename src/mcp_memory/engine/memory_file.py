@@ -61,6 +61,17 @@ class MemoryFile:
         self._seen, self._looked = stamp, True
         return text
 
+    def check_writable(self) -> None:
+        """Raises `Unavailable` where writing would fail, as far as that can be known before."""
+        target = self.path.resolve()
+        folder = target.parent
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        if target.is_dir() or not os.access(target if target.exists() else folder, os.W_OK):
+            raise Unavailable(f"cannot write the memory file {target}: it is read-only, or a folder")
+        if not os.access(folder, os.W_OK):
+            raise Unavailable(f"cannot write the memory file {target}: its folder is read-only")
+
     @contextmanager
     def replacement(self) -> Iterator[Callable[[str], None]]:
         """Yields a writer; its text replaces the file when the block succeeds."""

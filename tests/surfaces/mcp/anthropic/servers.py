@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,8 +139,21 @@ class Graph:
     def memory_text(self) -> str:
         return self.memory_file.read_text(encoding="utf-8")
 
+    def has_written(self, text: str) -> bool:
+        """Whether the file says that; ours writes it a moment after its answer."""
+        return eventually(lambda: self.memory_file.exists() and self.memory_text() == text)
+
     def stderr_text(self) -> str:
         return self.stderr_file.read_text(encoding="utf-8")
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def create_at_once(wishes: list[tuple[Graph, str]]) -> None:

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.mcp.anthropic.servers import Graph, Starter, create_at_once, entity, graph, relation
+from tests.surfaces.mcp.anthropic.servers import (
+    Graph,
+    Starter,
+    create_at_once,
+    entity,
+    eventually,
+    graph,
+    relation,
+)
 
 ALICE = entity("Alice", "person", "likes tea")
 BOB = entity("Bob", "person")
@@ -22,8 +30,9 @@ def write(starter: Starter, *lines: str) -> None:
     starter.memory_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def lines(memory: Graph) -> list[str]:
-    return memory.memory_text().splitlines()
+def says(memory: Graph, lines: list[str]) -> bool:
+    """Whether the file comes to say that; ours writes it a moment after its answer."""
+    return eventually(lambda: memory.memory_file.exists() and memory.memory_text().splitlines() == lines)
 
 
 def files(folder: Path) -> set[str]:
@@ -36,14 +45,14 @@ def test_the_file_holds_entities_then_relations_as_compact_json(starter: Starter
         memory.create(ALICE, BOB)
         memory.relate(relation("Alice", "Bob"))
         memory.create(ZOE)
-        assert lines(memory) == [ALICE_LINE, BOB_LINE, ZOE_LINE, KNOWS_LINE]
+        assert says(memory, [ALICE_LINE, BOB_LINE, ZOE_LINE, KNOWS_LINE])
 
 
 @pytest.mark.since_2("leaves the last line open")
 def test_the_file_ends_with_a_newline(starter: Starter) -> None:
     with starter.start() as memory:
         memory.create(ALICE)
-        assert memory.memory_file.read_bytes() == (ALICE_LINE + "\n").encode()
+        assert memory.has_written(ALICE_LINE + "\n")
 
 
 def test_reading_does_not_make_a_file(starter: Starter) -> None:
@@ -77,7 +86,7 @@ def test_unknown_fields_of_a_line_are_dropped(starter: Starter) -> None:
     with starter.start() as memory:
         assert memory.read() == graph([ALICE])
         memory.create(BOB)
-        assert lines(memory) == [ALICE_LINE, BOB_LINE]
+        assert says(memory, [ALICE_LINE, BOB_LINE])
 
 
 def test_a_file_without_a_last_newline_is_read_whole(starter: Starter) -> None:
@@ -99,10 +108,10 @@ def test_lines_that_cannot_be_read_are_kept_at_the_end(starter: Starter) -> None
     with starter.start() as memory:
         assert memory.read() == graph([ALICE])
         memory.create(BOB)
-        assert lines(memory) == [ALICE_LINE, BOB_LINE, *unreadable]
+        assert says(memory, [ALICE_LINE, BOB_LINE, *unreadable])
     with starter.start() as memory:
         memory.call("delete_entities", entityNames=["Bob"])
-        assert lines(memory) == [ALICE_LINE, *unreadable]
+        assert says(memory, [ALICE_LINE, *unreadable])
 
 
 def test_a_relation_whose_ends_are_missing_is_not_lost(starter: Starter) -> None:
@@ -110,7 +119,7 @@ def test_a_relation_whose_ends_are_missing_is_not_lost(starter: Starter) -> None
     write(starter, ALICE_LINE, dangling)
     with starter.start() as memory:
         memory.create(BOB)
-        assert lines(memory) == [ALICE_LINE, BOB_LINE, dangling]
+        assert says(memory, [ALICE_LINE, BOB_LINE, dangling])
 
 
 def test_memory_survives_a_restart(starter: Starter) -> None:
@@ -135,10 +144,11 @@ def test_what_was_deleted_stays_deleted_after_a_restart(starter: Starter) -> Non
 def test_a_change_to_the_file_is_seen_by_the_running_server(starter: Starter) -> None:
     with starter.start() as memory:
         memory.create(ALICE)
+        assert says(memory, [ALICE_LINE])
         write(starter, BOB_LINE)
         assert memory.read() == graph([BOB])
         memory.create(ZOE)
-        assert lines(memory) == [BOB_LINE, ZOE_LINE]
+        assert says(memory, [BOB_LINE, ZOE_LINE])
 
 
 @pytest.mark.since_2("takes it for a folder of that name")

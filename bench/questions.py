@@ -1,0 +1,144 @@
+"""Questions and new memories beside one embedding, and commands from a shell, with a thousand memories.
+
+    python -m bench.questions [--keep docs/benchmarks]
+
+Asked through a thin client and the shared server, as users have it. One embedding is what the model needs
+for the same text in a process of its own, in turns with the calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import servers, stores
+from bench.results import Goal, keep, machine, timing
+from bench.servers import PROGRAM
+from bench.stores import Json
+
+SIZE = 1000
+RUNS = 150
+COMMANDS = 20
+
+
+def in_turns(acts: dict[str, Callable[[int], object]], count: int = RUNS) -> dict[str, Json]:
+    times: dict[str, list[float]] = {name: [] for name in acts}
+    for number in range(count):
+        for name, act in acts.items():
+            begun = time.perf_counter()
+            act(number)
+            times[name].append((time.perf_counter() - begun) * 1000)
+    return {name: timing(each) for name, each in times.items()}
+
+
+def questions() -> list[str]:
+    dice = random.Random(5)
+    return [
+        f"what do we know about {_some(dice)} and the {_some(dice)} of {_some(dice)}" for _ in range(2 * RUNS)
+    ]
+
+
+def statements() -> list[str]:
+    dice = random.Random(6)
+    return [f"The {_some(dice)} beside the {_some(dice)} is {stores.sentence(dice)}." for _ in range(RUNS)]
+
+
+def _some(dice: random.Random) -> str:
+    return dice.choice(stores.words())
+
+
+def recall(question: str, environ: dict[str, str]) -> None:
+    subprocess.run([*PROGRAM, "recall", question], env=environ, capture_output=True, check=True)
+
+
+def measured() -> Json:
+    model = stores.embedder()
+    asked, said = questions(), statements()
+    found: Json = {}
+    with servers.home() as (folder, environ):
+        stores.copied(SIZE, folder)
+        client = servers.ours(environ, "graph,memory")
+        client.call("search_semantic", query="warm up")
+        model.embed(["warm up"], "query")
+        servers.settle(folder)
+        found["question"] = in_turns(
+            {
+                "one embedding": lambda n: model.embed([asked[n]], "query"),
+                "search_semantic": lambda n: client.call("search_semantic", query=asked[n]),
+                "recall_memories": lambda n: client.call("recall_memories", query=asked[n + RUNS]),
+            }
+        )
+        found["store"] = in_turns(
+            {
+                "one embedding": lambda n: model.embed([said[n]], "passage"),
+                "store_memory": lambda n: client.call("store_memory", content=said[n]),
+            }
+        )
+        servers.settle(folder)
+        found["command"] = in_turns(
+            {
+                "server warm": lambda n: recall(asked[n], environ),
+                "no server": lambda n: recall(asked[n], {**environ, "MCP_MEMORY_SHARED": "no"}),
+            },
+            COMMANDS,
+        )
+        client.close()
+    return found
+
+
+def goals(found: Json) -> list[Goal]:
+    asked, stored, shell = found["question"], found["store"], found["command"]
+    one = asked["one embedding"]["p50"]
+    usual = asked["search_semantic"]["p50"] / one
+    late = asked["search_semantic"]["p95"] / one
+    store = stored["store_memory"]["p50"] / stored["one embedding"]["p50"]
+    command = shell["server warm"]["p50"] / 1000
+    return [
+        Goal(
+            "a question in plain language at 1,000",
+            f"{usual:.2f} × one embedding, p95 {late:.2f} ×",
+            "≤ 1.4 ×, p95 ≤ 2 ×",
+            usual <= 1.4 and late <= 2,
+        ),
+        Goal("`store_memory`, one by one", f"{store:.2f} × one embedding", "≤ 1.5 ×", store <= 1.5),
+        Goal(
+            "`mcp-memory recall` from a shell, server warm", f"{command:.3f} s", "≤ 0.15 s", command <= 0.15
+        ),
+    ]
+
+
+def page(found: Json) -> str:
+    lines = [
+        "# Questions, new memories and commands",
+        "",
+        f"Made by `python -m bench.questions`: {machine()} {SIZE:,} entities with {SIZE * 3:,} observations; "
+        "through a thin client and the shared server. Milliseconds.",
+    ]
+    for title, part in (
+        ("A question in plain language", "question"),
+        ("Storing a memory: saved, synced, embedded and compared with what is there", "store"),
+        ("`mcp-memory recall` from a shell", "command"),
+    ):
+        lines += ["", f"## {title}", "", "| | p50 | p95 |", "|---|--:|--:|"]
+        lines += [f"| {name} | {each['p50']:.1f} | {each['p95']:.1f} |" for name, each in found[part].items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--keep", type=Path, help="the folder of pages")
+    given = options.parse_args()
+    found = measured()
+    print(found)
+    for goal in goals(found):
+        print(goal)
+    if given.keep:
+        keep(given.keep, "questions", found, goals, page)
+
+
+if __name__ == "__main__":
+    main()
