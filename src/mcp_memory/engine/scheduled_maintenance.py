@@ -61,6 +61,10 @@ class ScheduledMaintenance(Topic):
             return str(error)
         return ""
 
+    def has_vectors_to_make(self) -> bool:
+        with self._context.reading() as tx:
+            return bool(tx.indexes.pending_anywhere(1))
+
     def make_vectors(self) -> int:
         """One batch of missing vectors, in whatever space. How many were made."""
         return Indexing(self._context).catch_up_anywhere()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -28,14 +29,20 @@ class LazyEngine:
         self._lock = threading.Lock()
         self._closed = False
         self.background: Background | None = None
+        self._last_request = 0.0
 
     def __call__(self) -> Engine:
+        self._last_request = time.monotonic()
+        return self.unasked()
+
+    def unasked(self) -> Engine:
+        """The engine, for work that nobody waits for."""
         with self._lock:
             if self._closed:
                 raise Unavailable("the server is stopping: try again when it runs")
             if self._engine is None:
                 engine = self._build()
-                self.background = Background(lambda: engine)
+                self.background = Background(lambda: engine, lambda: self._last_request)
                 self.background.start()
                 self._engine = engine
             return self._engine

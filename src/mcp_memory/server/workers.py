@@ -17,6 +17,12 @@ log = logging.getLogger(__name__)
 NOTICE = 0.5
 """Longest time in seconds until the thread notices that it should stop."""
 
+CALM = 0.15
+"""Seconds without a request after which vectors are made: the model takes every core, and somebody waits."""
+
+LONGEST_DELAY = 2.0
+"""Seconds that vectors wait for such a calm at most."""
+
 AFTER_TROUBLE = 10.0
 """Backoff in seconds after a failed step."""
 
@@ -24,8 +30,10 @@ AFTER_TROUBLE = 10.0
 class Background:
     """`start` it once the engine is built; `stop` waits for the running step."""
 
-    def __init__(self, engine: Callable[[], Engine]) -> None:
+    def __init__(self, engine: Callable[[], Engine], last_request: Callable[[], float] = lambda: 0.0) -> None:
+        """`last_request`: when somebody last asked for something, by the monotonic clock."""
         self._engine = engine
+        self._last_request = last_request
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
         self.leads = False
@@ -62,6 +70,8 @@ class Background:
                 if not self.leads:
                     self._stopping.wait(NOTICE)
                     continue
+                if chores.has_vectors_to_make():
+                    self._let_requests_pass()
                 made = chores.make_vectors()
                 if looked is None or time.monotonic() - looked > LOOK_EVERY.total_seconds():
                     self._note(chores.run_due(self._going_on))
@@ -70,6 +80,12 @@ class Background:
                     looked = time.monotonic()
                 if not made:
                     bell.wait(NOTICE)
+
+    def _let_requests_pass(self) -> None:
+        ends = time.monotonic() + LONGEST_DELAY
+        while (now := time.monotonic()) < min(ends, self._last_request() + CALM):
+            if self._stopping.wait(min(ends, self._last_request() + CALM) - now):
+                return
 
     def _note(self, runs: list[MaintenanceRun]) -> None:
         for run in runs:

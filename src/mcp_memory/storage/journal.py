@@ -8,7 +8,7 @@ from typing import Any
 from mcp_memory.events import JournalEvent, kind_of
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
-from mcp_memory.storage.rows import Image
+from mcp_memory.storage.rows import Image, packed, unpacked
 from mcp_memory.storage.scope import Scope
 
 _PAGE = 500
@@ -83,7 +83,7 @@ class Journal:
             {
                 "space_id": self._scope.space_id, "act": self._act, "name": entry.event.event,
                 "subject": entry.event.subject or self._act, "payload": entry.event.payload,
-                "client": self._client, "at": self._scope.at, "before": entry.images,
+                "client": self._client, "at": self._scope.at, "before": packed(entry.images),
             }
             for entry in self._entries
         ]  # fmt: skip
@@ -105,7 +105,7 @@ class Journal:
     def images_of(self, act: str) -> list[tuple[Event, list[Image]]]:
         """The events of an act in order, each with what the rows it changed were before."""
         rows = self._scope.run("events_of_act", act=act)
-        return list(zip(events_of(rows), (row["before"] for row in rows), strict=True))
+        return list(zip(events_of(rows), (unpacked(row["before"]) for row in rows), strict=True))
 
     def clients(self, limit: int) -> list[tuple[str, int, datetime]]:
         """Who changed something lately, how often, and when last; the most recent first."""

@@ -12,7 +12,7 @@ from mcp_memory.storage.database import Row
 from mcp_memory.storage.entities import Entities
 from mcp_memory.storage.journal import Journal
 from mcp_memory.storage.memories import Memories
-from mcp_memory.storage.rows import Image
+from mcp_memory.storage.rows import Image, packed, unpacked
 from mcp_memory.storage.scope import Scope
 
 _LIKE = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
@@ -117,7 +117,9 @@ class Purging:
             return None
 
     def _images(self, act: str) -> list[Image]:
-        return [image for row in self._scope.run("events_of_act", act=act) for image in row["before"]]
+        return [
+            image for row in self._scope.run("events_of_act", act=act) for image in unpacked(row["before"])
+        ]
 
     def _erase_entity(self, entity: Entity) -> None:
         self._entities.remove(entity)
@@ -145,7 +147,9 @@ def _redacted(event: Row, doomed: Doomed) -> Row:
     return {
         "seq": event["seq"],
         "payload": _silenced(told, doomed.texts),
-        "before": [_blank(image) if _shows(image, doomed.ids) else image for image in event["before"]],
+        "before": packed(
+            _blank(image) if _shows(image, doomed.ids) else image for image in unpacked(event["before"])
+        ),
     }
 
 

@@ -113,6 +113,26 @@ class Rows:
         self._watcher(table, before, after)
 
 
+def packed(images: Iterable[Image]) -> list[Any]:
+    """As the journal keeps them. Most are of new rows, which had no earlier state: those are kept short."""
+    return [
+        [image["table"], image["key"], image["after"]]
+        if image["before"] is None and "own" not in image
+        else image
+        for image in images
+    ]
+
+
+def unpacked(kept: Iterable[Any]) -> list[Image]:
+    """The inverse of `packed`."""
+    return [
+        image
+        if isinstance(image, dict)
+        else {"table": image[0], "key": image[1], "before": None, "after": image[2]}
+        for image in kept
+    ]
+
+
 def update_sql(table: str, columns: tuple[str, ...]) -> str:
     return f"UPDATE {table} SET {', '.join(f'{column} = :{column}' for column in columns)} WHERE seq = :seq"
 

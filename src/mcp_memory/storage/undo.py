@@ -21,7 +21,7 @@ from mcp_memory.events import (
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.journal import Journal, events_of
-from mcp_memory.storage.rows import Image
+from mcp_memory.storage.rows import Image, unpacked
 from mcp_memory.storage.scope import Scope
 
 _MOST_NAMES = 20
@@ -66,7 +66,7 @@ class Undo:
     def revert(self, act: str, only: int | None = None) -> Reverted:
         """Restore every row of an act, or of one of its events, to its earlier state: all of them or none."""
         found = self._undoable(act, only)
-        images = [image for row in found for image in row["before"]]
+        images = [image for row in found for image in unpacked(row["before"])]
         for image in reversed(images):
             obstacle = self._scope.rows.restore(image)
             if obstacle:
@@ -85,7 +85,8 @@ class Undo:
         acts = [event.act for event in reversed(history) if event.name == MemoryDeleted.event]
         for act in dict.fromkeys(acts):
             for row in reversed(self._scope.run("events_of_act", act=act)):
-                if row["undone_at"] is None and any(_removes(image, memory_id) for image in row["before"]):
+                images = unpacked(row["before"])
+                if row["undone_at"] is None and any(_removes(image, memory_id) for image in images):
                     return events_of([row])[0]
         return None
 

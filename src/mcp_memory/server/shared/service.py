@@ -50,7 +50,7 @@ class Service:
         self._requests = requests
         self._workers = workers
         self._own_feed = feed is None
-        self._feed = feed or Feed(engine)
+        self._feed = feed or Feed(engine.unasked)
         self._limiter: anyio.CapacityLimiter | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
         self.host = Host(endpoint, open=self._open, answer=self._answer, idle=idle)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_memory.storage.database import Row
-from mcp_memory.storage.rows import restored
+from mcp_memory.storage.rows import restored, unpacked
 from mcp_memory.storage.schema import is_time
 from mcp_memory.storage.scope import Scope
 
@@ -43,7 +43,7 @@ class PastRows:
         while page := self._scope.run("images_after", at=self._at, after=after, limit=_PAGE):
             after = page[-1]["seq"]
             for event in page:
-                for image in event["before"]:
+                for image in unpacked(event["before"]):
                     first[image["table"]].setdefault(
                         image["key"], _Image(event["at"], restored(image["before"]))
                     )

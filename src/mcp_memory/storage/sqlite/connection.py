@@ -15,6 +15,7 @@ APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
 
 _NO_PARAMS: Params = {}
+_Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -28,8 +29,7 @@ class SqliteConnection:
         first = next(cursor, None)
         if first is None:
             return []
-        read = _row_reader(cursor.get_description())
-        return [read(first), *map(read, cursor)]
+        return _row_reader(cursor.get_description())((first, *cursor))
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         before = self.raw.total_changes()
@@ -69,21 +69,21 @@ def _time_text(value: datetime) -> str:
 
 
 @lru_cache(maxsize=1000)
-def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[tuple[Any, ...]], Row]:
+def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[_Values], list[Row]]:
     """Converts rows with these columns, by their declared types."""
     names = tuple(name for name, _ in description)
     converters = tuple(
-        (index, name, _CONVERTERS[declared])
-        for index, (name, declared) in enumerate(description)
-        if declared in _CONVERTERS
+        (name, _CONVERTERS[declared]) for name, declared in description if declared in _CONVERTERS
     )
 
-    def read(values: tuple[Any, ...]) -> Row:
-        row = dict(zip(names, values, strict=True))
-        for index, name, convert in converters:
-            if values[index] is not None:
-                row[name] = convert(values[index])
-        return row
+    def read(rows: _Values) -> list[Row]:
+        # On the way of every value that is read: without `strict`, and all rows in one go.
+        found = [dict(zip(names, values)) for values in rows]  # noqa: B905
+        for name, convert in converters:
+            for row in found:
+                if (value := row[name]) is not None:
+                    row[name] = convert(value)
+        return found
 
     return read
 
@@ -95,7 +95,13 @@ def _from_json(text: str) -> Any:
     return [] if text == "[]" else json.loads(text)
 
 
+@lru_cache(maxsize=1000)
+def _time(text: str) -> datetime:
+    """Cached: rows of one transaction share their times."""
+    return datetime.fromisoformat(text)
+
+
 _CONVERTERS: dict[str | None, Callable[[Any], Any]] = {
-    "TIMESTAMPTZ": datetime.fromisoformat,
+    "TIMESTAMPTZ": _time,
     "JSONB": _from_json,
 }
