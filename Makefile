@@ -7,11 +7,14 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
 ROUNDS ?= 1000
 
+BENCHES := bench-start bench-questions bench-graph-1k bench-graph-10k bench-graph-100k bench-disk bench-peers \
+	bench-waits bench-first-turn bench-postgres bench-libraries bench-page
+
 .DEFAULT_GOAL := help
-.PHONY: help setup page run test check fix docs screenshots bench faults fuzz soak conformance clients first-hour eval clean
+.PHONY: help setup page run test check fix docs screenshots bench $(BENCHES) bench-summary npm-tools faults fuzz soak conformance clients first-hour eval clean
 
 help: ## What can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: $(READY) page ## Make the environment
 
@@ -56,21 +59,52 @@ fix: setup ## Repair what a program can repair
 docs: setup ## Write the pages that are made from the program
 	$(BIN)/python tools/docs.py
 
-bench: setup ## Every benchmark; each writes its figures, some into docs/
+bench: $(BENCHES) bench-summary ## Every benchmark, part by part; each part is under seven minutes
+
+$(BENCHES): setup npm-tools
+
+npm-tools: setup
 	$(BIN)/python tools/npm_tools.py
-	$(BIN)/python -m bench.graph --keep docs/benchmarks
+
+bench-start: ## Start, memory and commands beside the official server
+	$(BIN)/python -m bench.warm --markdown docs/benchmarks/warm.md
+
+bench-questions: ## Questions and new memories beside one embedding
+	$(BIN)/python -m bench.questions --keep docs/benchmarks
+
+bench-graph-1k bench-graph-10k bench-graph-100k: bench-graph-%: ## Calls of the graph beside the official server
+	$(BIN)/python -m bench.graph --sizes $(subst k,000,$*) --keep docs/benchmarks
+
+bench-disk: ## Where the disk goes at 100,000 entities
+	$(BIN)/python -m bench.disk --keep docs/benchmarks
+
+bench-peers: ## Adding, finding and disk beside chromadb and sqlite-vec
+	$(BIN)/python -m bench.peers --keep docs/benchmarks
+
+bench-waits: ## The worst wait of a client while others work
+	$(BIN)/python -m bench.waits --keep docs/benchmarks
+
+bench-first-turn: ## Claude Code twenty times: are the tools there in its first turn?
+	$(BIN)/python -m bench.first_turn --markdown docs/benchmarks/first-turn.md
+
+bench-postgres: ## PostgreSQL beside SQLite
+	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
+
+bench-libraries: ## Vectors, words, embedding and the work of maintenance, in one process
 	$(BIN)/python bench/embedding.py
-	$(BIN)/python bench/vectors.py
-	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/vectors.py --rows 1000 10000
+	$(BIN)/python bench/recall.py --rows 10000
 	$(BIN)/python bench/consolidation.py
 	$(BIN)/python -m bench.curation
 	$(BIN)/python bench/learning.py
-	$(BIN)/python -m bench.postgres --markdown docs/benchmarks/postgres.md
 	$(BIN)/python -m bench.words
 	$(BIN)/python -m bench.http
-	$(BIN)/python -m bench.warm --markdown docs/benchmarks/warm.md
-	$(BIN)/python -m bench.first_turn --markdown docs/benchmarks/first-turn.md
+
+bench-page: ## The page in a browser
 	$(BIN)/python -m bench.page
+
+bench-summary: ## docs/benchmarks.md from what the parts have found
+	$(BIN)/python -m bench.summary
 
 screenshots: setup ## The pictures of the page in docs/
 	$(BIN)/python tools/npm_tools.py

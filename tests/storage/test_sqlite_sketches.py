@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mcp_memory.storage import vector_codes
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.sqlite import compaction, sketches
 from mcp_memory.storage.sqlite.database import SqliteDatabase
@@ -307,3 +308,22 @@ def test_four_writing_processes_and_a_builder_lose_nothing(full: SqliteDatabase,
     with full.read() as connection:
         assert connection.run("SELECT count(*) AS n FROM vector")[0]["n"] == COUNT + 4 * (400 - 20)
         assert connection.run("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+
+
+@pytest.mark.parametrize("dimensions", [384, 64, 24, 100])
+def test_bits_are_counted_in_every_width(dimensions: int) -> None:
+    random = np.random.default_rng(1)
+    vectors = random.standard_normal((500, dimensions)).astype(np.float32)
+    query = random.standard_normal(dimensions).astype(np.float32)
+    stored = [vector_codes.encode(vector.tobytes()) for vector in vectors]
+    codes = vector_codes.signs(stored, dimensions)
+    rounded = np.stack([np.frombuffer(code, np.int8) for code in stored])
+    expected = ((rounded > 0) != (query > 0)).sum(axis=1)
+    assert vector_codes.distances([codes], query.tobytes()).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("count", [1, 10, 499, 500, 600])
+def test_the_smallest_distances_are_chosen_and_the_first_among_equals(count: int) -> None:
+    distances = np.random.default_rng(2).integers(0, 40, 500).astype(np.uint16)
+    chosen = vector_codes.smallest(distances, count).tolist()
+    assert chosen == sorted(np.argsort(distances, kind="stable")[:count].tolist())

@@ -60,13 +60,37 @@ def distances(codes: Sequence[bytes], query: bytes) -> npt.NDArray[np.uint16]:
     import numpy as np
 
     wanted = np.packbits(np.frombuffer(query, "<f4") > 0)
-    parts = []
+    length = len(wanted)
+    if length % 8 == 0:  # eight bytes at a time
+        wanted = wanted.view(np.uint64)
+    found = np.empty(sum(map(len, codes)) // length, np.uint16)
+    place = 0
     for code in codes:
-        for start in range(0, len(code), len(wanted) * BLOCK):
-            block = np.frombuffer(code[start : start + len(wanted) * BLOCK], np.uint8)
-            differing = np.bitwise_count(block.reshape(-1, len(wanted)) ^ wanted)
-            parts.append(differing.sum(axis=1, dtype=np.uint16))
-    return np.concatenate(parts)
+        block = np.frombuffer(code, wanted.dtype).reshape(-1, len(wanted))
+        differing = np.bitwise_count(block ^ wanted)
+        part = found[place : place + len(block)]
+        # Column by column: a sum over so few is mostly overhead.
+        part[:] = differing[:, 0]
+        for column in range(1, differing.shape[1]):
+            part += differing[:, column]
+        place += len(block)
+    return found
+
+
+def smallest(distances: npt.NDArray[np.uint16], count: int) -> npt.NDArray[np.intp]:
+    """The places of so many of the smallest distances, in order of their places; the first among equals."""
+    import numpy as np
+
+    if len(distances) <= count:
+        return np.arange(len(distances))
+    # There are few different distances: counting them is quicker than sorting.
+    up_to = np.cumsum(np.bincount(distances))
+    limit = int(np.searchsorted(up_to, count))
+    places = np.flatnonzero(distances <= limit)
+    if len(places) == count:
+        return places
+    equal = np.flatnonzero(distances[places] == limit)
+    return np.delete(places, equal[len(equal) - (len(places) - count) :])
 
 
 def _blocks(stored: Sequence[bytes], dimensions: int) -> Iterator[Floats]:

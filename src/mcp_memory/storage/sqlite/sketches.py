@@ -52,9 +52,7 @@ class Sketch:
         segments = connection.run(_SQL["sketch_segments"], self.scope.params)
         ids = np.frombuffer(b"".join(segment["ids"] for segment in segments), np.int64)
         distances = vector_codes.distances([segment["codes"] for segment in segments], query)
-        if len(ids) > count:
-            ids = ids[np.argpartition(distances, count)[:count]]
-        found: list[int] = ids.tolist()
+        found: list[int] = ids[vector_codes.smallest(distances, count)].tolist()
         return found
 
 

@@ -1,2 +1,0 @@
--- Images of new rows are kept short from here on. Nothing is rewritten; the number tells older programs that they
--- could not read them.
