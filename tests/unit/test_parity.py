@@ -21,6 +21,8 @@ NOT_A_USE_CASE = {
     "access.release": "a step of an idempotent REST request",
     "access.needs_token": "the HTTP guard asks it before any surface",
     "access.token_of": "the HTTP guard asks it before any surface",
+    "anthropic_compat.resume": "background work, when a server starts",
+    "anthropic_compat.write_file": "background work",
     "arrivals.*": "hooks and the page ask for it; tools give the same through recall and the digest",
     "backups.make_if_due": "background work",
     "captures.cursor": "a step of capturing, which hooks do",

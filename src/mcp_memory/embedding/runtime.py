@@ -142,6 +142,7 @@ def _open_tokenizer(file: Path, max_tokens: int) -> tuple[Any, int]:
 def _open_session(weights: Weights) -> Any:
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: standard error belongs to the server
     # A number set by us also keeps onnxruntime from pinning its threads to cores it may not have.
