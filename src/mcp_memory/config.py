@@ -436,7 +436,7 @@ _ONLY_PREFIXED = frozenset(
 
 
 def scope(name: str) -> str:
-    """What a setting belongs to, where several assistants share a server.
+    """The scope of a setting where several assistants share a server.
 
     Clients whose settings of the `process` are the same share one, each with its own of the `connection`.
     Those of `http` matter to a client that asks for it, those of `starting` to one that looks for the server.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class JournalEvent:
-    """What every kind of event has."""
+    """Base of all events."""
 
     event: ClassVar[str]
     """The name on the wire."""

@@ -18,7 +18,7 @@ OptionalText = str | None
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """What to give in a field, for people and assistants."""
+    """The help text of a field, for people and assistants."""
 
     text: str
 

@@ -61,7 +61,7 @@ class NewMemory:
         return DEFAULT_IMPORTANCE.get(self.type, ORDINARY_IMPORTANCE)
 
     def stored(self) -> dict[str, Any]:
-        """What was given, by the columns of a memory."""
+        """The given values, by column of a memory."""
         return {name: getattr(self, name) for name in WRITTEN} | {"importance": self.weight}
 
 

@@ -116,13 +116,13 @@ class Caller:
 
     @property
     def provenance(self) -> dict[str, str]:
-        """What is kept with each memory that the caller writes."""
+        """The provenance stored with each memory that the caller writes."""
         given = {"client": self.client, "via": self.via, "tool": self.tool}
         return {name: value for name, value in given.items() if value}
 
 
 def client_name(given: str) -> str:
-    """What a client calls itself, as far as every list can show it."""
+    """A client's name, shortened and without control characters."""
     return "".join(character for character in given if character.isprintable())[:CLIENT_LENGTH]
 
 
@@ -144,7 +144,7 @@ Rights = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What its bearer may do over HTTP, and where; the first space is meant unless another is named."""
+    """The rights of its bearer over HTTP; the first space is the default."""
 
     name: str
     spaces: tuple[str, ...]
@@ -189,7 +189,7 @@ class Memory:
     project: str | None = None
     """The project it belongs to; None: it holds everywhere."""
     archived_at: datetime | None = None
-    """Set, with `forgotten_at`, when it was put away because it had faded. Restoring brings it back."""
+    """Set, with `forgotten_at`, when it was archived because it had faded. It can be restored."""
     confirmed_at: datetime | None = None
     """When a person said that it is right. It is not archived by time."""
     quarantined_at: datetime | None = None

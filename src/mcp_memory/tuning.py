@@ -10,7 +10,7 @@ Fading = Literal["strict", "gentle"]
 """How far faded confidence lowers a result: `strict` multiplies by it, `gentle` by 0.9 to 1."""
 
 PruneMode = Literal["archive", "delete"]
-"""What becomes of a faded memory: put away and restorable for good, or deleted (undoable for a while)."""
+"""What pruning does to a faded memory: archive it (restorable), or delete it (undoable for a while)."""
 
 SecretPolicy = Literal["allow", "redact", "refuse"]
 QUARANTINED_ORIGINS = ("import", "web", "tool")

@@ -361,7 +361,7 @@ def test_content_may_have_as_many_bytes_as_the_limit_says(engine: Engine) -> Non
         pytest.param({"tags": tuple(map(str, range(101)))}, id="many tags"),
         pytest.param({"metadata": {"x": math.inf}}, id="infinite metadata"),
         pytest.param({"metadata": {"x": "a\0b"}}, id="NUL in metadata"),
-        pytest.param({"metadata": {"x": object()}}, id="metadata that is no JSON"),
+        pytest.param({"metadata": {"x": object()}}, id="metadata that is not JSON"),
         pytest.param({"source": "a\0b"}, id="NUL in source"),
         pytest.param({"entity_names": ("",)}, id="empty entity name"),
         pytest.param({"entity_names": tuple(map(str, range(1001)))}, id="many entities"),

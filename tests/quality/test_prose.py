@@ -18,8 +18,17 @@ DECODED = re.compile(
     + r"f|told o"
     + r"f|broken o"
     + r"ff|gone on wi"
+    + r"th|go(?:es)? on wi"
     + r"th|what is aw"
-    + r"ay)\b",
+    + r"ay|what is go"
+    + r"ne|wants? atten"
+    + r"tion|there is to kn"
+    + r"ow|outlives wh"
+    + r"o|for wh"
+    + r"o (?:asks|reads|wants|looks)|is no JS"
+    + r"ON|who asks f"
+    + r"or|in its bar"
+    + r"est)\b",
     re.IGNORECASE,
 )
 
@@ -42,6 +51,8 @@ def test_no_phrase_has_to_be_decoded() -> None:
     )
 
 
-@pytest.mark.parametrize("phrase", ["for who" + "ever asks", "it tells o" + "f a change"])
+@pytest.mark.parametrize(
+    "phrase", ["for who" + "ever asks", "it tells o" + "f a change", "go on wi" + "th --offset 3"]
+)
 def test_the_check_notices(phrase: str) -> None:
     assert DECODED.search(phrase)

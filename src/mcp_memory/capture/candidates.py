@@ -53,7 +53,7 @@ CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] 
 
 
 def candidates(turns: Sequence[Turn]) -> list[Candidate]:
-    """What the turns leave behind, in order, without secrets, each text once."""
+    """Candidates from the turns, in order, without secrets and without repeats."""
     found: dict[str, Candidate] = {}
     for one in (*(said for turn in turns for said in _of_speech(turn)), *_of_calls(turns)):
         found.setdefault(_key(one), one)

@@ -103,7 +103,7 @@ _HOLLOW = re.compile(
 
 
 def correction(sentence: Sentence) -> str | None:
-    """What a person says against something that was done or believed.
+    """Statements that something done or believed is wrong.
 
     >>> correction(Sentence("No, use httpx instead of requests."))
     'No, use httpx instead of requests.'
@@ -136,7 +136,7 @@ def correction(sentence: Sentence) -> str | None:
 
 
 def rejected(text: str) -> str | None:
-    """What a correction says is not so.
+    """The part that a correction denies.
 
     >>> rejected("No, use httpx instead of requests.")
     'requests'

@@ -46,7 +46,7 @@ def fixes(calls: Sequence[Call]) -> Iterator[str]:
 
 
 def _remedy(failure: Call, later: Sequence[Call]) -> list[str]:
-    """What was done until the command passed, itself included if it was changed; nothing if it never did."""
+    """The steps until the command passed, including its own change; empty if it never passed."""
     for number, call in enumerate(later):
         if call.failed or call.edits or _program(call.command) != _program(failure.command):
             continue

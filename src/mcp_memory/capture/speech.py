@@ -152,7 +152,7 @@ def spoken(text: str) -> str:
 
 
 def sentences(text: str) -> list[Sentence]:
-    """What the person says in their own name, in order; nothing of a task on somebody else's words."""
+    """Sentences in the person's own voice, in order; empty if the turn is a task on quoted text."""
     if text.lstrip().startswith("/") or _WHOLE_TURN_FRAMED.search(text):
         return []
     said = _before_a_text(_own_part(list(_split(spoken(text)))))

@@ -1,4 +1,4 @@
-"""The rule for what is left to be done another time."""
+"""The rule for work postponed to another time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _FOR_THE_ASSISTANT = re.compile(
 
 
 def todo(sentence: Sentence) -> str | None:
-    """What a person leaves for another time.
+    """Tasks that a person postpones.
 
     >>> todo(Sentence("We still need to rotate the signing keys, but not today."))
     'We still need to rotate the signing keys, but not today.'

@@ -124,7 +124,7 @@ def resume(session: Session) -> None:
 )
 @click.pass_obj
 def digest(session: Session, file: Path | None) -> None:
-    """Show what a session here is told at its start: the person, the rules, open ends, decisions."""
+    """Show the text injected at the start of a session here: the person, rules, open tasks, decisions."""
     from mcp_memory.engine.arrivals import Place
     from mcp_memory.engine.project import project_of
     from mcp_memory.text.managed_block import replaced

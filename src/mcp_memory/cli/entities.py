@@ -52,7 +52,9 @@ def list_(
         empty="No entities.",
     )
     if offset + len(found.entities) < found.total:
-        note(f"{len(found.entities)} of {found.total:,}; go on with --offset {offset + len(found.entities)}")
+        note(
+            f"{len(found.entities)} of {found.total:,}; continue with --offset {offset + len(found.entities)}"
+        )
 
 
 @entities.command()

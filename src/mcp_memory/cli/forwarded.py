@@ -76,7 +76,7 @@ class _NoInput(io.TextIOBase):
 
 
 class ForwardedSession(Session):
-    """What a command works with that a running server does."""
+    """The session of a command that a running server executes."""
 
     def __init__(self, config: Config, engine: Engine) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class ForwardedSession(Session):
 
 
 def run_command(service: Service, hello: Hello) -> dict[str, Any]:
-    """What a command writes, and its exit code."""
+    """The output of a command, and its exit code."""
     from mcp_memory.model import Caller
 
     config = service.config_of(hello.settings)
@@ -122,7 +122,7 @@ def _run(words: list[str], session: Session, shell: _Shell) -> int:
 
 
 def _redirect() -> None:
-    """From now on what a command prints reaches its client; all else goes where it went before."""
+    """Route what commands print to their client; all other output is unchanged."""
     streams: Any = sys
     if not isinstance(streams.stdout, _Output):
         streams.stdout = _Output("output", streams.stdout)

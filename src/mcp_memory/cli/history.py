@@ -174,7 +174,7 @@ def _show_changes(changes: list[Change], limit: int, as_json: bool) -> None:
         ids_under="what",
     )
     if len(changes) == limit:
-        note(f"go on with --before {changes[-1].cursor}")
+        note(f"continue with --before {changes[-1].cursor}")
 
 
 def _undoing(change: Change) -> str:
@@ -183,7 +183,7 @@ def _undoing(change: Change) -> str:
 
 def _standing(past: Past) -> str:
     if past.memory is None:
-        return "This memory is gone; `mcp-memory restore` may bring it back."
+        return "This memory was deleted; `mcp-memory restore` may bring it back."
     forgotten = " (forgotten)" if past.memory.forgotten_at else ""
     return f"Version {past.memory.version}{forgotten}: {past.memory.content}"
 

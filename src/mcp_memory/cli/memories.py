@@ -81,7 +81,7 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
     show_default=True,
     help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
 )
-@click.option("--archived", "include_archived", is_flag=True, help="Also what has faded and was put away.")
+@click.option("--archived", "include_archived", is_flag=True, help="Also search archived memories.")
 @as_of_option
 @json_option
 @click.pass_obj
@@ -165,7 +165,7 @@ def list_(
         return
     print_described(described)
     if offset + len(described) < page.total:
-        note(f"{len(described)} of {page.total:,}; go on with --offset {offset + len(described)}")
+        note(f"{len(described)} of {page.total:,}; continue with --offset {offset + len(described)}")
 
 
 @memories.command()
@@ -173,7 +173,7 @@ def list_(
 @json_option
 @click.pass_obj
 def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
-    """Show all there is to know of memories."""
+    """Show memories with all their fields."""
     topic = session.engine.memories
     found = topic.fetch(ids)
     shown = [(one, topic.associations_of(one.memory.id)) for one in topic.describe(found)]

@@ -109,7 +109,7 @@ def reasons(explanation: Mapping[str, Any]) -> str:
 
 
 def print_whole(one: Described, associations: Sequence[Association]) -> None:
-    """All there is to know of a memory."""
+    """Print a memory with all its fields."""
     memory = one.memory
     say(memory.content)
     for name, value in _facts(one):

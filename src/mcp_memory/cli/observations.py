@@ -1,4 +1,4 @@
-"""Commands on what is observed about entities."""
+"""Commands for the observations of entities."""
 
 from __future__ import annotations
 

@@ -78,9 +78,9 @@ def json_object(text: str) -> dict[str, Any]:
     try:
         read = json.loads(text)
     except ValueError as error:
-        raise click.BadParameter(f"{text!r} is no JSON: {error}") from None
+        raise click.BadParameter(f"{text!r} is not JSON: {error}") from None
     if not isinstance(read, dict):
-        raise click.BadParameter(f'{text!r} is no JSON object: write {{"key": "value"}}')
+        raise click.BadParameter(f'{text!r} is not a JSON object: write {{"key": "value"}}')
     return read
 
 

@@ -46,9 +46,8 @@ def list_(
         return
     print_relations(found.relations)
     if offset + len(found.relations) < found.total:
-        note(
-            f"{len(found.relations)} of {found.total:,}; go on with --offset {offset + len(found.relations)}"
-        )
+        shown = len(found.relations)
+        note(f"{shown} of {found.total:,}; continue with --offset {offset + shown}")
 
 
 @relations.command()

@@ -68,4 +68,4 @@ def _show_page(page: Page, as_json: bool) -> None:
         print_relations(page.graph.relations)
     note(f"{len(page.graph.nodes):,} of {page.total:,} entities")
     if page.cursor is not None:
-        note(f"go on with --after {page.cursor}")
+        note(f"continue with --after {page.cursor}")

@@ -1,4 +1,4 @@
-"""What one run of the program works with, opened on first use."""
+"""Resources of one program run, opened on first use."""
 
 from __future__ import annotations
 

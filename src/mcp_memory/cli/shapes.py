@@ -1,4 +1,4 @@
-"""What `--json` prints: the shapes of values, in the words of the command line."""
+"""Shapes that `--json` prints, named as on the command line."""
 
 from __future__ import annotations
 

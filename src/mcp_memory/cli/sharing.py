@@ -76,7 +76,7 @@ def service_of(
 
 
 def sharing(session: Session, engine: LazyEngine) -> Beside:
-    """What `serve` runs beside its app, so that assistants on this machine use its process.
+    """The shared server that `serve` runs beside its app, for assistants on this machine.
 
     A shared server that is there makes room; its clients come over.
     """

@@ -1,4 +1,4 @@
-"""What `mcp-memory` says to a person who starts it without a command."""
+"""The help that `mcp-memory` prints at a terminal without a command."""
 
 from __future__ import annotations
 

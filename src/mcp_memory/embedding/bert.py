@@ -20,7 +20,7 @@ _HEADER_LIMIT = 10_000_000  # bytes; a header is some kilobytes, a broken length
 
 @dataclass(frozen=True)
 class Shape:
-    """What config.json says about an encoder."""
+    """An encoder's dimensions, from config.json."""
 
     layer_count: int
     head_count: int

@@ -1,4 +1,4 @@
-"""What an embedder is, and what must be known about its model."""
+"""The embedder protocol, and the metadata of its model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about some sentence models before they are downloaded."""
+"""Metadata of well-known sentence models, before they are downloaded."""
 
 from __future__ import annotations
 

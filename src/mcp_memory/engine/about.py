@@ -1,4 +1,4 @@
-"""What a person wants to know about the memory as a whole: where it lives, how it fades, who uses it."""
+"""Facts about the memory as a whole: its location, its decay settings, its clients."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the memory is made of: totals, growth, types, tags and confidence."""
+"""Statistics: totals, growth, types, tags and confidence."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -98,7 +98,7 @@ class Analytics(Topic):
             )
 
     def growth(self, period: Period = "day", limit: int = 30) -> list[Growth]:
-        """The last so many days, weeks (from Monday) or months, the oldest first; none is left out."""
+        """The last days, weeks (from Monday) or months, oldest first, without gaps."""
         if period not in PERIODS:
             raise Invalid(f"{period!r} is no period of growth: take one of {', '.join(PERIODS)}")
         checked_limit(limit, MOST_PERIODS)

@@ -1,4 +1,4 @@
-"""What Anthropic's memory server does, to the letter, over the same memories as everything else."""
+"""The behaviour of Anthropic's memory server, to the letter, over the same memories."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """How many of the wanted ones were found and are gone, and which names were not found."""
+    """The number of deleted ones, and the names that were not found."""
 
     wanted: int
     found: int

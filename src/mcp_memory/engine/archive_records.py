@@ -240,7 +240,7 @@ _FIELDS: Mapping[str, _Fields] = {
 
 
 def problems(lines: Iterable[tuple[int, bytes]], limits: Limits, most: int) -> list[str]:
-    """What is wrong with the records of a file, line by line; at most so many."""
+    """Problems in the records of a file, line by line, up to a limit."""
     found: list[str] = []
     for number, line in lines:
         if not line.strip():

@@ -1,4 +1,4 @@
-"""Archived memories: what has faded and was put away, listed and searched on request."""
+"""Archived memories: faded ones that are listed and searched only on request."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -69,7 +69,7 @@ class Judged:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Injection:
-    """What is said, from which memories; empty with the reason for silence."""
+    """The injected text and its memories; empty, with the reason, if there is none."""
 
     text: str = ""
     chosen: tuple[Judged, ...] = ()
@@ -79,7 +79,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a session need not be told."""
+    """Memories that a session already has."""
 
     injected: frozenset[str] = field(default_factory=frozenset)
 
@@ -127,7 +127,7 @@ class Arrivals(Topic):
         return self._inject(said, PROMPT_HEADING, place, Filter(), record, floor)
 
     def for_failure(self, command: str, error: str, place: Place, *, record: bool = True) -> Injection:
-        """What helped when the same went wrong before."""
+        """Known fixes for this error."""
         if self._captures.is_paused():
             return Injection(silence="paused")
         text = f"{error_line(untagged(error))} {command[:200]}"

@@ -1,4 +1,4 @@
-"""Search plan for agents: what words and meaning find, and the memories associated with it."""
+"""Search plan for agents: hits by words and meaning, and memories associated with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class AssociationSearch(MemoryPlan):
 
 
 def importance_factor(facts: RankingFacts) -> float:
-    """What importance makes of a relevance; like confidence, it fades unless the memory is pinned."""
+    """Relevance weighted by importance, which fades like confidence unless the memory is pinned."""
     return 1 - IMPORTANCE / 2 + IMPORTANCE * facts.importance * facts.effective_confidence
 
 
@@ -106,7 +106,7 @@ def _ordered(relevance: Mapping[int, float], facts: Mapping[int, RankingFacts]) 
 
 
 def associated(tx: Transaction, scores: Mapping[int, float]) -> dict[int, float]:
-    """What the best matches are associated with, at most two steps away, with the score that reaches it."""
+    """Memories associated with the best matches, at most two steps away, with the score that reaches them."""
     seeds = dict(list(best_first(scores).items())[:SEEDS])
     edges = tx.associations.edges(seeds)
     near = reached(seeds, ((e.source_seq, e.target_seq, e.weight * FACTORS.get(e.type, 1.0)) for e in edges))

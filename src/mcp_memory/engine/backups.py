@@ -169,7 +169,7 @@ def _backup(path: Path) -> Backup | None:
 
 
 def _beyond(plan: BackupPlan, newest_first: Sequence[Backup]) -> list[Backup]:
-    """What the plan has no room for. The newest is always kept."""
+    """Backups that the retention plan drops. The newest is always kept."""
     total, beyond = 0, []
     for place, backup in enumerate(newest_first):
         total += backup.size

@@ -1,4 +1,4 @@
-"""Candidates of a search: what words and vectors say about each."""
+"""Candidates of a search, with their keyword and vector scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ POOL = 100
 
 @dataclass(frozen=True)
 class Candidates:
-    """By the numbers of what may be meant; a key missing in a mapping was not found that way."""
+    """Scores by candidate; a key missing in a mapping was not found that way."""
 
     words: Mapping[int, float]
     """BM25, best first."""

@@ -43,7 +43,7 @@ MOST_DECIDED = 1000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
-    """What one look at a transcript found."""
+    """The findings of one pass over a transcript."""
 
     session: str
     client: str
@@ -54,7 +54,7 @@ class Heard:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TakenIn:
-    """What became of it, as ids of memories."""
+    """The outcome, as ids of memories."""
 
     created: tuple[str, ...] = ()
     recurred: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class Captures(Topic):
             return tuple(memory.id for memory in chosen)
 
     def why(self, id: str) -> Reason:
-        """Which rule captured a memory, and from where."""
+        """The rule and conversation that a captured memory comes from."""
         with self._context.reading() as tx:
             memory = tx.memories.get(id)
         told = memory.metadata.get("capture")
@@ -191,7 +191,7 @@ class Captures(Topic):
         return tuple(memory.id for memory in used)
 
     def last_calls(self) -> dict[str, datetime]:
-        """By client, when a hook of it last called."""
+        """When a hook last called, by client."""
         with self._context.reading() as tx:
             return dict(tx.sessions.last_seen())
 

@@ -82,7 +82,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What two memories must not have between them to be merged."""
+    """Reasons that keep two memories from being merged."""
 
     calibration: Calibration
     parted: set[Pair]
@@ -136,7 +136,7 @@ def _reworded(primary: Memory, other: Memory) -> bool:
 
 
 def near_by_index(tx: Transaction, model: EmbeddingModel, seqs: Sequence[int], least: float) -> Likeness:
-    """What lies at least that close to some of these memories, each looked up in the vector index."""
+    """Neighbours of these memories above a cosine, each looked up in the vector index."""
     found: Likeness = {}
     for seq, vector in tx.indexes.vectors("memory", model, seqs).items():
         for other, cosine in tx.indexes.nearest("memory", model, vector, tx.memories.current, NEIGHBOURS + 1):
@@ -187,7 +187,7 @@ def _matrix(vectors: Mapping[int, bytes]) -> "Matrix":
 def ranked(
     memories: Sequence[Memory], likeness: Likeness, rules: Rules, now: datetime, half_life: timedelta
 ) -> list[Memory]:
-    """Who absorbs whom: first what must not be absorbed, then the most confident.
+    """The order of absorbing: memories that must stay first, then by confidence.
 
     Of equals, the one that says the same as the most others, then the oldest.
     """
@@ -273,7 +273,7 @@ def merge(tx: Transaction, cluster: Cluster) -> None:
 
 
 def _adjacent(likeness: Likeness) -> dict[int, list[tuple[int, float]]]:
-    """By memory, those that are close to it, the closest first."""
+    """The neighbours of each memory, closest first."""
     near: dict[int, list[tuple[int, float]]] = {}
     for (a, b), cosine in sorted(likeness.items(), key=lambda item: (-item[1], item[0])):
         near.setdefault(a, []).append((b, cosine))
@@ -291,7 +291,7 @@ def _unchanged(memory: Memory, now: Memory | None) -> bool:
 
 
 def _additions(primary: Memory, absorbed: Sequence[Memory]) -> dict[str, Any]:
-    """What the others add to the primary; where both say something, the primary's word stands."""
+    """Fields that the others add to the primary; where both have a value, the primary's stays."""
     everyone = [primary, *absorbed]
     metadata: dict[str, Any] = {}
     for memory in reversed(everyone):

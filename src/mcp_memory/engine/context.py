@@ -1,4 +1,4 @@
-"""What every use case needs: the store, the model, the clock and the caller."""
+"""The context of every use case: store, model, clock and caller."""
 
 import logging
 import threading

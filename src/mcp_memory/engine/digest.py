@@ -1,4 +1,4 @@
-"""What a space holds, on one page: the same words for the same memories, so that it can be cached."""
+"""A one-page summary of a space; equal memories give equal text, so that it can be cached."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Engine:
         return Engine(replace(self._context, claim=claim))
 
     def exactly_once(self, key: str, act: Callable[["Engine"], T], *, again: bool) -> T:
-        """What `act` returns, whose changes are made once for each key.
+        """Run `act` exactly once per key, and return its result.
 
         `again`: the request may have been received before, by a server that died. If that one made the
         changes, they are taken back and made again, because their answer is lost.

@@ -36,7 +36,7 @@ MOST_IDENTIFIERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """What use says about an entity."""
+    """Usage statistics of an entity."""
 
     importance: float
     temporal_factor: float
@@ -85,7 +85,7 @@ class EntityHit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityAnswer:
-    """What was found, best first, and how it was looked for."""
+    """Hits, best first, and how they were searched for."""
 
     mode: str
     """`hybrid`, `semantic` when no word matched, or `keyword only:` and why."""
@@ -350,7 +350,7 @@ def _explanation(seq: int, scored: Scored, candidates: EntityCandidates) -> Expl
 
 
 def _logged(ranking: EntityRanking, limit: int) -> list[LoggedResult]:
-    """What either ranking would have shown."""
+    """The results of both rankings, for the search log."""
     cosine, entities = ranking.candidates.found.cosine, ranking.candidates.entities
     nearest = [seq for seq in best_first(cosine) if seq in entities]
     places = {seq: place for place, seq in enumerate(ranking.scores, start=1)}

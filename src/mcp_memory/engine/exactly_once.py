@@ -34,11 +34,11 @@ class ExactlyOnce(Topic):
         self._key = key
 
     def context(self) -> Context:
-        """To act in; what is changed is noted with the key."""
+        """A context whose changes are recorded under the key."""
         return replace(self._context, call=Call(self._key, self._context.new_id()))
 
     def unchanging(self) -> Context:
-        """To act in; a change raises `DoneBefore`."""
+        """A context in which a change raises `DoneBefore`."""
         return replace(self._context, call=_ChangesNothing(self._key, ""))
 
     def was_done(self) -> bool:

@@ -1,4 +1,4 @@
-"""What happens soon after a search tells which of its results were wanted.
+"""Implicit feedback: acts soon after a search show which results were wanted.
 
 Each of these costs one look at the client's recent searches, and writes nothing when there were none.
 """

@@ -109,7 +109,7 @@ def starting_entities(tx: Transaction, question: Question) -> list[Entity]:
 def connected(
     tx: Transaction, starts: Sequence[Entity], hops: int, weight: Callable[[Relation], float]
 ) -> dict[int, float]:
-    """Entities within so many hops, each with the weights of the relations along its best path."""
+    """Entities within a number of hops, each with the weights of the relations along its best path."""
     weights = {entity.seq: 1.0 for entity in starts}
     frontier = dict(weights)
     for hop in range(hops):
@@ -128,7 +128,7 @@ def connected(
 def memories_of(
     tx: Transaction, weights: Mapping[int, float], filter: Filter, *, half_life: timedelta
 ) -> dict[int, tuple[float, int]]:
-    """By memory: its weight, and the entity that gave it."""
+    """The weight of each memory, and the entity that gave it."""
     found: dict[int, tuple[float, int]] = {}
     for entity_seq, memory_seq, relevance in tx.memories.about(weights, filter, half_life=half_life):
         weight = weights[entity_seq] * relevance

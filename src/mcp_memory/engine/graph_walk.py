@@ -46,7 +46,7 @@ class GraphWalk(Topic):
         include_memories: bool = True,
         as_of: datetime | None = None,
     ) -> EntityGraph:
-        """The part of the graph within so many relations of an entity, in either direction."""
+        """The part of the graph within a number of relations of an entity, in either direction."""
         if not 0 <= depth <= MOST_DEPTH:
             raise Invalid(f"depth must be between 0 and {MOST_DEPTH}, not {depth}")
         checked_share(min_strength, "min_strength")

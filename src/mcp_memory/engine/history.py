@@ -1,4 +1,4 @@
-"""What happened, and how to take it back: undo, forgetting and restoring, versions, deletion, purging."""
+"""History: undo, forgetting and restoring, versions, deletion, purging."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -70,7 +70,7 @@ class Past:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Purged:
-    """What is gone for good, or would be in a dry run."""
+    """Memories that were purged, or would be in a dry run."""
 
     entity: str | None
     memory_ids: tuple[str, ...]
@@ -91,7 +91,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class RowBefore:
-    """What one row was before a change; None: it was not there."""
+    """A row as it was before a change; None: it did not exist."""
 
     table: str
     row: Mapping[str, Any] | None
@@ -113,7 +113,7 @@ class History(Topic):
         return [_change(act) for act in acts]
 
     def details(self, act: str) -> list[EventWithRows]:
-        """What one change did, event by event, and what was there before."""
+        """The events of one change, with the rows as they were before."""
         with self._context.reading() as tx:
             found = tx.journal.images_of(act)
         if not found:
@@ -121,13 +121,13 @@ class History(Topic):
         return [EventWithRows(event, tuple(map(_row_before, images))) for event, images in found]
 
     def events_after(self, seq: int, limit: int = MOST_EVENTS) -> list[Event]:
-        """What happened since, in order."""
+        """Events since a position, in order."""
         checked_limit(limit, MOST_EVENTS)
         with self._context.reading() as tx:
             return tx.journal.after(seq, limit)
 
     def events_of(self, act: str) -> list[Event]:
-        """What one change consisted of, in order."""
+        """The events of one change, in order."""
         with self._context.reading() as tx:
             return tx.journal.of_act(act)
 

@@ -1,4 +1,4 @@
-"""What an import would bring, without importing it."""
+"""Preview of an import."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

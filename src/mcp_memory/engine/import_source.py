@@ -1,4 +1,4 @@
-"""Opens what is to be imported: a path or lines, in a format that is given or detected."""
+"""Opens the source of an import: a path or lines, in a given or detected format."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Brings vectors up to date with what is stored: in batches, outside transactions, whenever there is time."""
+"""Brings vectors up to date with the rows: in batches, outside transactions, in the background."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ class Meaning:
 
     @property
     def worth(self) -> float:
-        """What the model's opinion counts beside words."""
+        """The weight of vector similarity beside keywords."""
         return FOREIGN_WORTH if self.foreign else 1.0
 
     def cosines(self, vectors: Mapping[int, bytes]) -> dict[int, float]:
@@ -127,7 +127,7 @@ class Indexing(Topic):
             return None
 
     def why_no_vectors(self) -> str:
-        """What keeps memories from being found by meaning; empty if nothing does."""
+        """Why search by meaning is unavailable; empty if it is available."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return embedder.reason
@@ -139,7 +139,7 @@ class Indexing(Topic):
         return None if isinstance(embedder, NoModel) else self._serving(embedder)
 
     def catch_up(self, owner: Owner, most: int = AT_ONCE, patience: float | None = None) -> int:
-        """Make missing vectors of this space, the newest first, for so many seconds. How many were made."""
+        """Compute missing vectors of this space, newest first, within a time limit. Returns their number."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return 0
@@ -243,7 +243,7 @@ def stored_vectors(tx: Transaction, node: Node) -> "NDArray[np.float32] | None":
 
 
 def texts_for(tx: Transaction, waiting: Sequence[Pending], budget: int) -> dict[Pending, str]:
-    """What each stands for in words, within the tokens its model reads; nothing for what is gone."""
+    """The text to embed for each row, within the model's token limit; none for deleted rows."""
     by_owner: dict[Owner, list[Pending]] = {}
     for pending in waiting:
         by_owner.setdefault(pending.owner, []).append(pending)

@@ -1,4 +1,4 @@
-"""Learns from what clients do with search results how much use should count in ranking them."""
+"""Learns from clients' use of search results how much usage should count in ranking."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ _KEY = "ranking_weights"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """What tuning changes; `changed_at` is None while they are the defaults."""
+    """The tunable weights; `changed_at` is None for the defaults."""
 
     gamma: float
     beta_sal: float
@@ -68,7 +68,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tuned:
-    """What tuning found, and whether it moved the weights towards it."""
+    """The result of tuning, and whether the weights were moved."""
 
     k: int
     training_searches: int
@@ -83,7 +83,7 @@ class Tuned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Analysis:
-    """What there is to learn from."""
+    """The recorded searches and feedback."""
 
     weights: Weights
     log: LogExtent
@@ -356,7 +356,7 @@ def _blended(current: Weights, target: Weights, blend: float) -> Weights:
 
 
 def _distance(some: Weights, others: Weights) -> float:
-    """In units of the grid: of equally good weights, those nearest to the ones in use are taken."""
+    """Distance in steps of the grid; of equally good weights, the nearest to the current ones win."""
     return abs(some.gamma - others.gamma) / max(GAMMAS) + abs(some.beta_sal - others.beta_sal) / max(BETAS)
 
 

@@ -1,4 +1,4 @@
-"""Keeps the memory in order by itself: prunes what has faded, merges what says the same, lets the past go."""
+"""Automatic maintenance: pruning, consolidation, and aging the journal."""
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -39,7 +39,7 @@ JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
 AGE_EVERY = timedelta(days=1)
 
 FEW = 200
-"""Up to so many new memories are looked up one by one."""
+"""Up to this many new memories are looked up one by one."""
 
 MERGED_AT_ONCE = 50
 """Clusters merged in one transaction: others do not wait long for their turn to write."""
@@ -53,7 +53,7 @@ _CONSOLIDATED = "consolidated"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pruned:
     memories: tuple[Memory, ...]
-    """What is gone, or would be in a dry run; the weakest first."""
+    """Pruned memories, or those that would be in a dry run; the weakest first."""
     confidences: tuple[float, ...]
     """The effective confidence of each at that moment."""
     left: int
@@ -84,7 +84,7 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consolidated:
-    """What a consolidation did, or would do in a dry run."""
+    """The result of a consolidation, or of its dry run."""
 
     clusters: tuple[Cluster, ...]
     apart: tuple[KeptApart, ...]
@@ -220,7 +220,7 @@ class Maintenance(Topic):
             return f"pruned {len(pruned.memories)} memories, {pruned.left} wait for the next run"
         if job == "age journal":
             Learning(self._context).forget_old()
-            return f"let go of {History(self._context).age_journal()} changes that were too old to undo"
+            return f"dropped {History(self._context).age_journal()} changes that were too old to undo"
         try:
             # A knowledge graph does not rewrite itself behind its owner's back.
             found = self.consolidate(observations=False, progress=progress)
@@ -344,7 +344,7 @@ def _mark_seen(tx: Transaction) -> None:
 
 
 def _since(tx: Transaction, scope: Coverage) -> datetime:
-    """From when on memories have not been compared as thoroughly as now."""
+    """The time since which memories need to be compared again."""
     runs = [(Coverage(**run["scope"]), datetime.fromisoformat(run["at"])) for run in _runs(tx)]
     return max((at for covered, at in runs if covered.includes(scope)), default=BEGINNING)
 

@@ -96,7 +96,7 @@ class Memories(Topic):
             return changed
 
     def get(self, id: str, *, record: bool = True, as_of: datetime | None = None) -> Memory:
-        """As it was before this reading; being read makes it stronger, unless `record` is False."""
+        """The memory as it was before this read, which reinforces it unless `record` is False."""
         with self._context.reading(as_of=as_of) as tx:
             memory = living(tx, id)
         if record and as_of is None:
@@ -121,7 +121,7 @@ class Memories(Topic):
         offset: int = 0,
         as_of: datetime | None = None,
     ) -> MemoryPage:
-        """What a filter lets through, in one of the orders of `storage.memories.ORDERS`.
+        """Memories that pass a filter, in one of the orders of `storage.memories.ORDERS`.
 
         With `about`, only memories about the entity of that name.
         """

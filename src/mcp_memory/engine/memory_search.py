@@ -1,4 +1,4 @@
-"""Search plans over memories: by words and meaning, and what all plans over memories share."""
+"""Search plans over memories, and their common base."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -74,7 +74,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """What every search over memories shares: its page, and that being returned is use."""
+    """Base of memory searches: paging, and counting returned memories as used."""
 
     tuning: Tuning
     wanted: Wanted
@@ -98,7 +98,7 @@ class MemoryPlan:
         return candidates.by_both(keyword_weight(self.tuning))
 
     def trust(self, facts: RankingFacts) -> float:
-        """What the match is multiplied by: less for what has faded or was superseded."""
+        """The factor on a match: lower for faded or superseded memories."""
         faded = fading_factor(facts.effective_confidence, self.wanted.fading)
         return faded * (SUPERSEDED if facts.superseded else 1.0)
 
@@ -197,7 +197,7 @@ def reinforcement(seqs: Sequence[int]) -> Note | None:
 
 
 def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
-    """What each signal says about a candidate, for an explanation."""
+    """The signals of a candidate, for an explanation."""
     found, context = candidates.found, candidates.context
     reading = context.close_reading.get(seq)
     turn = context.turns.get(seq)

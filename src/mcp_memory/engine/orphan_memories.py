@@ -12,7 +12,7 @@ LOOKED_AT = 50
 MOST_SHOWN = 5
 
 NEWEST = 1000
-"""If each of so many new memories is about an entity, no search is made: it would rarely find anything."""
+"""If the newest memories are all about entities, the search is skipped: it would rarely find anything."""
 
 
 def unattached_memories(tx: Transaction, question: Question, *, min_similarity: float) -> tuple[Memory, ...]:

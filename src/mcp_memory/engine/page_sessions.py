@@ -19,7 +19,7 @@ OWNER = ""
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn:
-    """Who uses the page, and what they may do."""
+    """The logged-in user of the page, and their rights."""
 
     name: str
     """The name of the token; empty for the owner of the database."""
@@ -48,7 +48,7 @@ class PageSessions(Topic):
         return self._begin("session", digest(token), SESSION_LIFETIME)
 
     def who(self, secret: str, api_token: str) -> LoggedIn | None:
-        """Whose session it is; None once it has expired, or the token it was opened with is revoked."""
+        """The user of the session; None once it has expired or its token is revoked."""
         with self._context.reading(urgent=True) as tx:
             found = tx.page_sessions.find("session", digest(secret))
             return _holder(tx, found.credential, api_token) if found else None

@@ -49,7 +49,7 @@ class Question:
 
     @cached_property
     def phrases(self) -> list[list[str]]:
-        """What stands in quotes, as it is indexed."""
+        """Quoted phrases, as they are indexed."""
         return [cut for quoted in _QUOTED.findall(self.text) if len(cut := tokens(quoted)) > 1]
 
     @cached_property
@@ -96,7 +96,7 @@ class Plan(Protocol[C, F, R]):
         """The answer: rows of the best candidates."""
 
     def remember(self, question: Question, ranking: Ranking[C, F], answer: R) -> Note | None:
-        """What to record about the use of the results."""
+        """The usage to record for the results."""
 
 
 def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | None = None) -> Question:

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to: its Git remote, else the folder at the root of it."""
+"""The project of a folder: its Git remote, else its root folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Project:
 
 
 def project_of(folder: str) -> Project:
-    """Of a folder that may not be there, or not be readable: then it is no project."""
+    """The project of a folder; none if the folder is missing or unreadable."""
     try:
         start = Path(folder)
         if not start.is_absolute() or not start.is_dir():

@@ -97,7 +97,7 @@ class QuietSearch:
 
 
 def look(context: Context, text: str, filter: Filter, *, limit: int) -> QuietAnswer:
-    """What may be meant by a text of any length, best first."""
+    """Memories that a text of any length may refer to, best first."""
     query = " ".join(text.split())[: context.limits.query_length].encode("utf-8", "ignore").decode()
     if not query.replace("\0", ""):
         return QuietAnswer((), False)

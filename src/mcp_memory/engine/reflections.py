@@ -96,7 +96,7 @@ class Reflections(Topic):
             return _targeted(tx, reflections)
 
     def about_entities(self, seqs: list[int]) -> dict[int, list[Reflection]]:
-        """By entity, oldest first."""
+        """The reflections of each entity, oldest first."""
         found: dict[int, list[Reflection]] = {}
         with self._context.reading() as tx:
             for reflection in tx.reflections.about("entity", seqs):
@@ -113,7 +113,7 @@ class Reflections(Topic):
         mood: str | None = None,
         target_type: str | None = None,
     ) -> ReflectionAnswer:
-        """By meaning and words together, the recent before the old. Filters act before the limit."""
+        """Search by meaning and words, recent before old. Filters apply before the limit."""
         checked_limit(limit, self._context.limits.entities)
         if target_type is not None:
             _target_type(target_type)

@@ -55,7 +55,7 @@ def find_relation(tx: Transaction, triple: Triple) -> Relation | str:
 
 
 def get_relation(tx: Transaction, which: int | str | Triple) -> Relation:
-    """By its number, its id, or its two ends and type."""
+    """The relation by its number, its id, or its ends and type."""
     if isinstance(which, int):
         return tx.relations.get_seq(which)
     if isinstance(which, str):

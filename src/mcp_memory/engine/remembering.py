@@ -211,7 +211,7 @@ class Remembering(Topic):
         return memory
 
     def _project(self, new: NewMemory) -> str | None:
-        """What is about a person holds in every project."""
+        """The project of a memory; one about a person belongs to none."""
         if new.project is not None:
             return new.project or None
         is_personal = new.type == PINNED_TYPE or about_a_person(new.content)
@@ -303,7 +303,7 @@ def _supply_between(tx: Transaction, memory: Memory, meaning: Meaning | ByWordsO
 
 
 def entity_names(tx: Transaction, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
-    """By memory id, the names of the entities that it is about."""
+    """The names of the entities that each memory is about."""
     found = tx.entities.of_memories(memory.seq for memory in memories)
     return {
         memory.id: tuple(dict.fromkeys(row["name"] for row in found.get(memory.seq, ())))
@@ -332,7 +332,7 @@ def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _N
 
 
 def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:
-    """What a new writing adds to a memory that says the same: nothing that is known gets lost."""
+    """Fields that a second writing adds to an equivalent memory; existing values are kept."""
     if new.captured:
         # A rule heard it again: that strengthens what is known, but does not change it.
         return {}

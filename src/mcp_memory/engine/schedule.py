@@ -1,4 +1,4 @@
-"""When jobs are due, and which time expiry goes by, on clocks that may leap."""
+"""Due times of jobs, robust against clocks that jump."""
 
 from datetime import datetime, timedelta
 
@@ -16,5 +16,5 @@ def is_due(last: datetime | None, now: datetime, every: timedelta) -> bool:
 
 
 def expiry_time(last: datetime | None, now: datetime) -> datetime:
-    """What counts as now for everything that expires, given what counted in the run before."""
+    """The time used for expiry, given the time of the previous run."""
     return now if last is None else min(now, last + MOST_STEP)

@@ -1,4 +1,4 @@
-"""The work that nobody waits for: missing vectors, the indexes, and what is due in each space."""
+"""Background work: missing vectors, indexes, and due jobs of each space."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANSWERS_KEPT = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRun:
-    """What the last run of a chore came to."""
+    """One run of a maintenance job, and its result."""
 
     job: str
     space: str
@@ -86,7 +86,7 @@ class ScheduledMaintenance(Topic):
             yield from database.vectors.maintain(database, model.id, model.dimensions)
 
     def run_due(self, going_on: Callable[[], bool]) -> list[MaintenanceRun]:
-        """What is due in any space, as long as it may go on."""
+        """Run the due jobs of every space until told to stop."""
         runs = []
         for space in self._context.store.spaces():
             if not going_on():

@@ -1,4 +1,4 @@
-"""Decides what may be stored as it is: credentials in a text, and texts from strangers."""
+"""Screening of new texts: credentials, and untrusted origins."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ def screened_text(text: str, policy: SecretPolicy) -> tuple[str, tuple[str, ...]
 
 
 def origin_of(source: str | None, caller: Caller) -> str:
-    """Which kind of stranger a memory came from; empty when from none."""
+    """The kind of untrusted origin of a memory; empty if it is trusted."""
     if caller.via == "import":
         return "import"
     if source and _WEB.match(source):

@@ -50,7 +50,7 @@ def read(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CloseReading:
-    """What the text of a candidate adds to its keyword score, beyond which words it holds."""
+    """The bonus of a candidate's text on its keyword score, such as proximity of the words."""
 
     proximity: float
     """Words of the query side by side and in its order."""
@@ -64,7 +64,7 @@ class CloseReading:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the neighbours of the best candidates lend them."""
+    """The bonus that neighbours give the best candidates."""
 
     around: Mapping[int, Neighbours]
     facts: Mapping[int, RankingFacts]
@@ -198,7 +198,7 @@ def _read_as_turns(
 
 
 def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
-    """By memory: what was stored right before and right after it, in its channel and on the same occasion."""
+    """The neighbours of each memory: stored right before and after it, in the same channel and sitting."""
     around = tx.memories.neighbours([memory.seq for memory in memories])
     found = tx.memories.fetch(_neighbours(around))
 

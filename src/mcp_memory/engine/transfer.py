@@ -121,7 +121,7 @@ class Transfer(Topic):
         return self.import_anthropic(opened.lines, repeats=True, progress=progress)
 
     def preview(self, source: Source, format: str | None = None, *, uploaded: bool = False) -> Preview:
-        """What `import_from` would find. Changes nothing."""
+        """Preview of `import_from`. Changes nothing."""
         opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
         tally = _Tally()
         if opened.is_archive:
@@ -168,7 +168,7 @@ class Transfer(Topic):
                 yield ""
 
     def left_out_by_anthropic(self) -> LeftOut:
-        """What `export_anthropic` has no words for."""
+        """Memories that `export_anthropic` cannot represent."""
         with self._context.reading() as tx:
             return LeftOut(
                 memories=tx.memories.count_outside_graph(),
@@ -277,7 +277,7 @@ def _record_import(tx: Transaction) -> None:
 
 
 def _read(number: int, line: bytes, tally: _Tally) -> EntityLine | RelationLine | None:
-    """What a line says; why it says nothing goes to the tally. An empty line is no line."""
+    """The entity or relation in a line; a reason for skipping it goes to the tally."""
     if not line.strip():
         return None
     try:

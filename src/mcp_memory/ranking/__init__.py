@@ -1,1 +1,1 @@
-"""Pure arithmetic that puts what was found in order."""
+"""Ranking arithmetic, without input or output."""

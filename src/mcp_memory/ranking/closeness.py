@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def close_to_each(rows: Matrix, others: Matrix, least: float, most: int) -> tuple[Numbers, Numbers, Matrix]:
-    """Which of the others has at least that cosine with which row, as indexes into both, and the cosine.
+    """Pairs of rows with at least this cosine: the index in each set, and the cosine.
 
     Of one row at most the `most` closest. All vectors are of unit length.
     """

@@ -1,4 +1,4 @@
-"""What time and use do to confidence, and what confidence does to a search result."""
+"""Decay and reinforcement of confidence, and its weight in search results."""
 
 from datetime import datetime, timedelta
 from math import exp2
@@ -31,5 +31,5 @@ def effective_confidence(
 
 
 def fading_factor(effective: float, fading: Fading) -> float:
-    """What a match is multiplied by. How sure we are of a memory is not how relevant it is."""
+    """The factor on a match: confidence is not relevance."""
     return effective if fading == "strict" else 1 - GENTLE + GENTLE * effective

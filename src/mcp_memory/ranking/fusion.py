@@ -1,4 +1,4 @@
-"""Several lists of what was found, put together as one."""
+"""Rank fusion: several result lists combined into one."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar

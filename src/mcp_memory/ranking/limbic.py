@@ -103,7 +103,7 @@ class Scored:
 
     @property
     def relevance(self) -> float:
-        """What use may not turn round."""
+        """Relevance without usage: the part that usage may not invert."""
         return self.base * self.deboost
 
 
@@ -193,7 +193,7 @@ def togetherness(
 
 
 def deboost(candidate: Candidate) -> float:
-    """What status and bookkeeping take off an entity's relevance."""
+    """The penalty of an entity's status and bookkeeping type."""
     mostly_metadata = candidate.metadata_share > METADATA_SHARE
     return STATUS_FACTORS.get(candidate.status.casefold(), 1.0) * (
         METADATA_FACTOR if mostly_metadata else 1.0

@@ -1,4 +1,4 @@
-"""How good a ranking was, given what turned out to be relevant."""
+"""Quality measures of a ranking, given the relevant results."""
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -26,7 +26,7 @@ def lift_at(k: int, ranking: Sequence[K], relevant: Collection[K]) -> float:
 
 
 def recall_at(k: int, ranking: Sequence[K], relevant: Collection[K]) -> float:
-    """Which share of what is relevant the first `k` hold; 0 when nothing is relevant."""
+    """Recall at `k`; 0 when nothing is relevant."""
     return recalled(ranking[:k], relevant) / len(relevant) if relevant else 0.0
 
 

@@ -1,4 +1,4 @@
-"""How much a query's wording asks for meaning alone, and how much for what is often used."""
+"""Routing: whether a query asks for meaning alone or for frequently used entities."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ LONGEST_QUERY = 2_000
 
 
 class Strategy(StrEnum):
-    """Which side a search leans to."""
+    """The routing decision of a search."""
 
     COSINE_HEAVY = "COSINE_HEAVY"
     LIMBIC_HEAVY = "LIMBIC_HEAVY"

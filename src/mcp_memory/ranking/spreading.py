@@ -1,4 +1,4 @@
-"""How relevance spreads from what was found to what is connected with it."""
+"""Spreading activation: relevance that flows from hits to connected items."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar

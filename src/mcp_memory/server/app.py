@@ -47,7 +47,7 @@ Beside = Callable[[Feed], AbstractAsyncContextManager[None]]
 
 
 def openapi_document() -> dict[str, Any]:
-    """What the REST API offers, without a server or a database."""
+    """The OpenAPI document of the REST API, without a server or a database."""
     return _app(None).openapi()
 
 
@@ -106,7 +106,7 @@ def _app(lifespan: Any) -> App:
 
 
 def command_line(config: Config) -> list[str]:
-    """What starts the program for the same memory, without secrets: for the settings of other clients."""
+    """The command that starts the program on the same memory, without secrets, for clients' settings."""
     found = shutil.which("mcp-memory")
     program = [found] if found else [sys.executable, "-m", "mcp_memory"]
     local = config.database_url and not is_postgres(config.database_url)

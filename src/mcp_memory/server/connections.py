@@ -31,7 +31,7 @@ LOG_EVERY = 10.0
 
 
 def connection_limit() -> int:
-    """As many connections as the limit of open files leaves room for."""
+    """The number of connections that the limit of open files allows."""
     try:
         import resource
     except ImportError:  # Windows: no such limit

@@ -26,7 +26,7 @@ def session_secret(headers: Headers) -> str:
 
 
 def csrf_token(secret: str) -> str:
-    """What the page must send along with a change: it knows this, a page of another origin cannot."""
+    """The CSRF token, which the page must send with each change."""
     return hashlib.sha256(f"csrf {secret}".encode()).hexdigest()
 
 

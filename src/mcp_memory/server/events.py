@@ -111,7 +111,7 @@ class Feed:
                 await anyio.to_thread.run_sync(self._thread.join)
 
     def end(self) -> None:
-        """From any thread."""
+        """Stop the feed; may be called from any thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._end)
 

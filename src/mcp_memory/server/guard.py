@@ -280,7 +280,7 @@ class Guard:
         )
 
     def _admitted(self, who: Principal, scope: Scope) -> Principal:
-        """In the space that was asked for, or the first of its own, if it may do that there."""
+        """The principal in the requested space, or its first, if its rights allow the request."""
         space = who.caller.space or (self._policy.space if EVERY_SPACE in who.spaces else who.spaces[0])
         if not who.may_enter(space):
             raise Refusal(403, f"This token is not for the space {space!r}.")

@@ -39,7 +39,7 @@ class Rates:
             self._levels.popitem(last=False)
 
     def _level(self, caller: str) -> tuple[float, int]:
-        """What is left, and the seconds to wait for one."""
+        """The remaining requests, and the seconds until the next one is allowed."""
         now, a_second = self.clock(), self.a_minute / 60
         most = max(10.0, a_second * 10)
         level, since = self._levels.get(caller, (most, now))

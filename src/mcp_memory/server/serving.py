@@ -107,7 +107,7 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 def guest(app: ASGIApp, log_level: str) -> Guest:
-    """For sockets that are already open."""
+    """Serve on sockets that are already open."""
     return Guest(_config(app, log_level))
 
 

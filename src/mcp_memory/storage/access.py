@@ -77,14 +77,14 @@ class Access:
         self.put_answered(claim.key, Answered(claim.request, CARRIED_OUT, done))
 
     def held(self, claim: Claim) -> Answered | None:
-        """What the key has, if it is still this claim's and not answered."""
+        """The record of the key, if this claim still holds it and it is not answered."""
         found = self.answered(claim.key)
         if found is None or found.status not in (UNDER_WAY, CARRIED_OUT) or found.body["claim"] != claim.id:
             return None
         return found
 
     def put_answered(self, key: str, answered: Answered) -> None:
-        """In place of what was kept for the key before."""
+        """Replace the record of the key."""
         self._scope.change(
             "put_answered", key=key, request=answered.request, status=answered.status, body=answered.body,
             at=self._scope.at,

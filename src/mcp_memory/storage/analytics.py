@@ -12,7 +12,7 @@ _EFFECTIVE = {"effective": EFFECTIVE_CONFIDENCE}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
-    """Of the living memories."""
+    """Statistics of the living memories."""
 
     count: int
     average_confidence: float
@@ -77,7 +77,7 @@ class Analytics:
         return bins
 
     def count(self, what: str) -> int:
-        """Of the `associations`, the `reflections` or what is `forgotten`."""
+        """The count of `associations`, `reflections` or `forgotten` memories."""
         return self._scope.count(f"count_{what}")
 
     def _decay(self, half_life: timedelta) -> dict[str, float]:

@@ -33,7 +33,7 @@ class Entities:
         return Allowed("o.space_id = :space_id", {"space_id": self._scope.space_id})
 
     def get(self, which: str) -> Entity:
-        """By name or id."""
+        """The entity by name or id."""
         found = self.find_one(which)
         if found is None:
             close = self.names_like(which)
@@ -46,7 +46,7 @@ class Entities:
         return [known[one] for one in difflib.get_close_matches(name.lower(), known)]
 
     def find_one(self, which: str) -> Entity | None:
-        """By name; where nothing has that name, by id."""
+        """The entity by name, else by id."""
         return self.find_named(which) or self._find_id(which)
 
     def find_each(self, which: Iterable[str]) -> list[Entity]:
@@ -57,7 +57,7 @@ class Entities:
         return list({entity.seq: entity for entity in found if entity}.values())
 
     def find_named(self, name: str, type: str | None = None) -> Entity | None:
-        """By name alone: the one whose type was given, else the oldest."""
+        """The entity by name alone: the one with a given type, else the oldest."""
         found = self.named([name]).get(name, [])
         return next((entity for entity in found if entity.type == type), found[0] if found else None)
 
@@ -88,7 +88,7 @@ class Entities:
         }
 
     def page(self, after: int, limit: int) -> list[Entity]:
-        """In the order they were stored."""
+        """Entities in the order they were stored."""
         return [
             entity_of(row) for row in self._scope.run("entities_page", slots=_SLOTS, after=after, limit=limit)
         ]
@@ -237,7 +237,7 @@ class Entities:
         return list(dict.fromkeys(row["entity_seq"] for row in found))
 
     def of_memories(self, seqs: Iterable[int]) -> dict[int, list[Row]]:
-        """By memory: `entity_seq`, `name`, `type`, `id`, `relevance` of each entity it is about."""
+        """The entities of each memory: `entity_seq`, `name`, `type`, `id`, `relevance`."""
         found: dict[int, list[Row]] = {}
         for row in self._scope.fetch("entities_of_memories", seqs):
             found.setdefault(row["memory_seq"], []).append(row)

@@ -65,7 +65,7 @@ class FileLock:
                 _unlock(self._handle)
 
     def take(self, timeout: float = 0) -> bool:
-        """Try to take it, for so many seconds at most; held until `close`. Returns whether it is held."""
+        """Try to acquire the lock within a time limit; held until `close`. Returns whether it is held."""
         return self._take(timeout)
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ class Indexes:
         self._scope = scope
 
     def models(self) -> dict[str, EmbeddingModel]:
-        """By state: the model that serves, and the one being built, if any."""
+        """Models by state: the active one, and the one being built, if any."""
         return {row["state"]: EmbeddingModel(**row) for row in self._scope.run("embedding_models")}
 
     def add_model(self, name: str, dimensions: int, fingerprint: str, state: str) -> None:
@@ -62,7 +62,7 @@ class Indexes:
         return {row["seq"]: decode(row["embedding"], model.dimensions) for row in found}
 
     def pending(self, owner: Owner, limit: int) -> list[Pending]:
-        """In this space, the newest first."""
+        """Pending vectors of this space, newest first."""
         return [
             Pending(row["owner"], row["seq"], row["stamp"])
             for row in self._scope.run("pending_page", owner=owner, limit=limit)
@@ -82,7 +82,7 @@ class Indexes:
         ]
 
     def count_unembedded(self, model: EmbeddingModel | None) -> int:
-        """In any space; everything, when there is no model."""
+        """Count of pending vectors in all spaces; every row when there is no model."""
         return self._scope.count("count_unembedded", model_id=model.id if model else 0)
 
     def count_pending(self) -> int:

@@ -108,7 +108,7 @@ class Journal:
         return list(zip(events_of(rows), (unpacked(row["before"]) for row in rows), strict=True))
 
     def clients(self, limit: int) -> list[tuple[str, int, datetime]]:
-        """Who changed something lately, how often, and when last; the most recent first."""
+        """Recently active clients, with their number of changes and last time; most recent first."""
         found = self._scope.run("active_clients", limit=limit)
         return [(row["client"], row["change_count"], row["last_at"]) for row in found]
 

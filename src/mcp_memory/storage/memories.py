@@ -32,7 +32,7 @@ ORDERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RankingFacts:
-    """What ranking must know of a memory besides how well it matches."""
+    """Facts about a memory that ranking needs besides its match."""
 
     channel: str | None
     created_at: datetime
@@ -152,12 +152,12 @@ class Memories:
         return {row["seq"]: standing_of(row) for row in rows}
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
-        """Which memories were stored right before and right after each of them, in its space."""
+        """The memories stored right before and after each of them, in its space."""
         rows = self._scope.fetch("neighbours_of_memories", seqs)
         return {row["seq"]: (row["previous_seq"], row["next_seq"]) for row in rows}
 
     def contents(self, seqs: Iterable[int]) -> dict[int, str]:
-        """What each of them says, and nothing else of it."""
+        """The content alone of each memory."""
         return {row["seq"]: row["content"] for row in self._scope.fetch("contents_of_memories", seqs)}
 
     def about(
@@ -180,7 +180,7 @@ class Memories:
         return self._scope.count("count_memories_outside_graph")
 
     def any_unattached(self, newest: int) -> bool:
-        """Whether some of so many that came last in their own right are about no entity."""
+        """Whether any of the newest memories stored on their own is about no entity."""
         return self._scope.first("unattached_memory", newest=newest) is not None
 
     @property

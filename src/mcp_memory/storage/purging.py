@@ -20,7 +20,7 @@ _LIKE = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What to erase. `ids` and `texts` must disappear from the journal too."""
+    """The data to erase. `ids` and `texts` must disappear from the journal too."""
 
     entity: Entity | None
     memories: tuple[Memory, ...]
@@ -128,7 +128,7 @@ class Purging:
         self._scope.change("remove_searches_for", needle=f"%{entity.name.lower().translate(_LIKE)}%")
 
     def _erase_versions(self, id: str) -> None:
-        """Of a memory that another one absorbed."""
+        """Event of a memory that another one absorbed."""
         for version in self._scope.run("versions_mentioning", needle=f"%{id}%"):
             if version["state"].get("id") == id:
                 self._scope.rows.delete("memory_version", version["seq"])

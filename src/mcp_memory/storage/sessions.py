@@ -1,4 +1,4 @@
-"""Acts on the sessions of assistants: how far each was read, what it was told. Not journaled."""
+"""Sessions of assistants: read positions and injected memories. Not journaled."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Sessions:
         )
 
     def last_seen(self) -> dict[str, datetime]:
-        """By client, when it last called."""
+        """The last call of each client."""
         return {row["client"]: row["seen_at"] for row in self._scope.run("last_seen_clients")}
 
     def drop(self, before: datetime) -> None:
-        """Let go of sessions that nobody has heard of since."""
+        """Delete sessions without a call since then."""
         self._scope.change("drop_sessions", before=before)

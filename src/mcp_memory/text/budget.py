@@ -38,7 +38,7 @@ def _size(value: Any) -> int:
 
 
 def _cut(value: Any, room: int) -> Any:
-    """As much of the value as there is room for; None if that is nothing worth showing."""
+    """The value cut to the budget; None if nothing useful fits."""
     if _size(value) <= room:
         return value
     if room < len("[]"):

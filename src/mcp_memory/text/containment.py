@@ -1,4 +1,4 @@
-"""Which of several texts say the same again: by meaning, or one inside the other."""
+"""Duplicate texts: by meaning, or because one contains the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LENGTH_RATIO = 2.0  # in characters; texts of like length are never judged by co
 
 @dataclass(frozen=True)
 class Match:
-    """That two texts look like duplicates, and why."""
+    """Two texts that look like duplicates, and why."""
 
     similarity_score: float
     match_type: Literal["cosine", "containment"]
@@ -34,7 +34,7 @@ class Pair:
 
 
 def containment(short: str, long: str) -> float:
-    """Which share of the short text's words the long one has; 1 if the short one has none."""
+    """The share of the short text's words in the long one; 1 if the short one has none."""
     return _contained(_word_set(short), _word_set(long))
 
 

@@ -20,7 +20,7 @@ _NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
 
 
 def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
-    """What two texts with the same words write differently, where that may change the fact."""
+    """Differences in case and punctuation that may change the fact."""
     if not (a.isupper() or b.isupper()):  # a text all in capitals is only louder
         yield from _in_capitals(a, b)
     flags = set(_FLAG.findall(a)), set(_FLAG.findall(b))
@@ -47,7 +47,7 @@ def _in_capitals(a: str, b: str) -> Iterator[tuple[str, str]]:
 
 
 def _spellings(text: str) -> dict[str, set[str]]:
-    """By word in lower case, how it is written; a plain word that begins a sentence tells nothing."""
+    """The spelling of each word, by its lower case; plain words at a sentence start are ignored."""
     found: dict[str, set[str]] = {}
     for match in _WORD.finditer(text):
         word, before = match[0], text[: match.start()]
@@ -72,7 +72,7 @@ def _in_commas(a: str, b: str) -> Iterator[tuple[str, str]]:
 
 
 def _adjacent(text: str) -> dict[tuple[str, str], set[bool]]:
-    """By two words side by side: with or without a comma between them."""
+    """Whether a comma separates each pair of adjacent words."""
     found: dict[tuple[str, str], set[bool]] = {}
     for before, comma, after in _ADJACENT.findall(text.lower()):
         found.setdefault((before, after), set()).add(bool(comma))

@@ -1,4 +1,4 @@
-"""The fingerprint by which two writes of the same content are known to be one."""
+"""Fingerprints that identify equal content."""
 
 import hashlib
 

@@ -26,7 +26,7 @@ class RelationLine:
 
 @dataclass(frozen=True, slots=True)
 class GraphLines:
-    """What a file says; lines that say nothing we know are kept as they are."""
+    """The parsed file; unknown lines are kept as they are."""
 
     entities: tuple[EntityLine, ...] = ()
     relations: tuple[RelationLine, ...] = ()
@@ -124,16 +124,16 @@ def _is_whole(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What was done to a graph between two readings of it."""
+    """The difference between two readings of a graph."""
 
     added: tuple[EntityLine, ...]
     """Entities that are new, and new observations of known ones."""
     removed: tuple[EntityLine, ...]
-    """Entities that are gone."""
+    """Deleted entities."""
     retyped: tuple[tuple[EntityLine, str], ...]
     """Entities as they were, with the type they have now."""
     unobserved: tuple[EntityLine, ...]
-    """Observations that are gone from entities that are still there, under their new type."""
+    """Observations deleted from remaining entities, under their new type."""
     related: tuple[RelationLine, ...]
     unrelated: tuple[RelationLine, ...]
 

@@ -40,7 +40,7 @@ def block(heading: str, lines: Iterable[str]) -> str:
 
 
 def within(lines: Iterable[str], budget: int) -> Iterator[str]:
-    """The first lines that fit into so many tokens."""
+    """The first lines that fit into the token budget."""
     spent = token_count(block("", ["-"]))
     for one in lines:
         spent += token_count(one) + 1

@@ -1,4 +1,4 @@
-"""Which words and phrases of English and Spanish may stand for one another without changing a fact.
+"""Synonyms in English and Spanish that do not change a fact.
 
 Whatever is not listed here counts as a difference, so each line must hold in any sentence. Words whose
 meanings part in some sentence (`right`/`correct`, `home`/`house`, `auth`) have no place in it.

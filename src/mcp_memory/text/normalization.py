@@ -1,4 +1,4 @@
-"""What a text says, word by word, with its wording evened out."""
+"""Normalized words of a text, for comparing facts."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _time(match: re.Match[str]) -> str:
 
 
 def _meaning(words: Sequence[str], place: int) -> str:
-    """What the word stands for; nothing if it only fills."""
+    """The normalized word; empty for a filler."""
     word = words[place]
     before = words[place - 1] if place else ""
     after = words[place + 1] if place + 1 < len(words) else ""

@@ -54,7 +54,7 @@ _PAST_FORMS = frozenset({"was", "were", "did", "formerly", "have" + PAST})
 
 @dataclass(frozen=True)
 class Difference:
-    """What one text says and the other does not; one side may be empty."""
+    """A difference between two texts; one side may be empty."""
 
     kind: Kind
     a: str

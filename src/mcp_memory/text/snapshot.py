@@ -100,7 +100,7 @@ def _fact(memory: Memory) -> str:
 
 
 def _wanted(texts: Sequence[str], most: float) -> float:
-    """What the texts would cost together, reckoned only until it is too much."""
+    """The tokens of the texts together, counted until the budget is exceeded."""
     total = 0.0
     for text in texts:
         total += _with_separator(text[: int(most * _CHARACTERS_PER_TOKEN) + 1]) if text else 0.0
@@ -127,7 +127,7 @@ def _head_tail_diversity(facts: Sequence[str], room: float) -> list[str]:
 
 
 def _those_that_fit(texts: Sequence[str], order: Sequence[int], room: float) -> list[int]:
-    """Which texts to take, tried in the given order."""
+    """The selected texts, tried in the given order."""
     taken = []
     for index in order:
         price = _wanted([texts[index]], room)
@@ -138,6 +138,6 @@ def _those_that_fit(texts: Sequence[str], order: Sequence[int], room: float) -> 
 
 
 def _diversity(text: str) -> float:
-    """Which share of the words is distinct."""
+    """The share of distinct words."""
     words = plain_words(text)
     return len(set(words)) / len(words) if words else 0.0

@@ -1,4 +1,4 @@
-"""Memories as markdown for a model to read: numbered, dated, quoted as what they are."""
+"""Memories as Markdown for a model: numbered, dated, quoted."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What an entity with too many observations could be split into."""
+"""Topics into which an overgrown entity could be split."""
 
 from __future__ import annotations
 

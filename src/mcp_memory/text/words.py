@@ -98,7 +98,7 @@ def folded(text: str) -> str:
 
 
 class _Folding(dict[int, str]):
-    """What becomes of each character; learnt as characters are met."""
+    """The folded form of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = result = _fold(chr(code))

@@ -56,7 +56,7 @@ class Connection:
         self._socket.sendall(line)
 
     def lines(self) -> Iterator[bytes]:
-        """Until the server hangs up, or is gone."""
+        """Read until the server hangs up or disappears."""
         try:
             with self._socket.makefile("rb") as incoming:
                 for line in incoming:
@@ -146,7 +146,7 @@ class Connector:
         return started
 
     def _http(self) -> dict[str, str] | None:
-        """What the server needs to know to serve HTTP too, if it shall."""
+        """Settings for the server to serve HTTP too, if asked."""
         return self._settings.of("http") if self._settings["http"] == "yes" else None
 
     def _send_away(self) -> None:
@@ -189,7 +189,7 @@ class PrivateConnection(Connection):
             yield b"%d %b" % (number, line) if number is not None else wire.unnumbered(line)
 
     def close(self) -> None:
-        """It hears that its input has ended, and leaves."""
+        """Close the server's input, upon which it leaves."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()

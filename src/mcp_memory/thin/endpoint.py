@@ -70,7 +70,7 @@ class Endpoint:
             prepare_folder(os.path.dirname(self.address))
 
     def why_not(self) -> str | None:
-        """What keeps a server from being here, in words; None if nothing does."""
+        """Why no shared server can run here; None if one can."""
         if 1 in (os.getpid(), os.getppid()) and sys.platform != "win32":
             return "this process is a container's own, and nothing outlives it"
         try:
@@ -167,7 +167,7 @@ def read_port(file: str) -> tuple[int, str]:
 
 
 def proof(secret: str, challenge: str) -> str:
-    """What only a reader of the port file can answer."""
+    """The answer to a challenge, which proves access to the port file."""
     import hashlib
     import hmac
 

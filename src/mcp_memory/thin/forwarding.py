@@ -119,7 +119,7 @@ class Forwarder:
         return True
 
     def _note(self, message: Message, line: bytes) -> None:
-        """What has to be said again to another server."""
+        """Messages to repeat to the next server."""
         method = message.get("method")
         if method == "notifications/initialized":
             self._initialized = line

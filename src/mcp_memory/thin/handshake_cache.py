@@ -1,4 +1,4 @@
-"""What a server says about itself, remembered, so that a client need not wait while one starts.
+"""Cached handshake and lists, so that a client need not wait for a server to start.
 
 The handshake and the lists of tools, prompts and resources follow from the version and the tool sets.
 Answers are learned from every session, and kept as the bytes that the server sent: nothing is parsed. One
@@ -78,7 +78,7 @@ def describes(request: Message) -> bool:
 
 
 def handshake_cache(settings: Settings, environ: Mapping[str, str]) -> HandshakeCache:
-    """What was learned before, else what came with the program."""
+    """The cached descriptions, else those that came with the program."""
     name = folder_name(settings["tools"])
     learned = os.path.join(cache_folder(environ), "descriptions", f"{__version__}-{name}")
     return HandshakeCache(learned, os.path.join(os.path.dirname(__file__), "descriptions", name))
@@ -104,7 +104,7 @@ def _file_name(request: Message, era: str) -> str:
 
 
 def _result(line: bytes) -> bytes:
-    """What is between the id and the end of an answer; empty for an error."""
+    """The result part of an answer, after its id; empty for an error."""
     _, found, rest = line.partition(_RESULT)
     end = rest.rstrip()
     return end[:-1] if found and end.endswith(b"}") else b""

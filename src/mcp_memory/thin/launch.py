@@ -1,4 +1,4 @@
-"""Starts a shared server that nobody has to wait for, and that outlives who started it."""
+"""Starts a shared server in the background, which outlives the process that starts it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _started(endpoint: Endpoint, settings: Settings, turn: int) -> Popen[bytes]:
 
 
 def _log(file: str) -> int:
-    """Goes on with what is there, unless that has become long."""
+    """Append to the log, unless it has grown too long."""
     opened = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     if os.fstat(opened).st_size > LONGEST_LOG:
         os.ftruncate(opened, 0)

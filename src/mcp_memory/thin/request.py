@@ -47,7 +47,7 @@ def ask(
     start: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> Any:
-    """What the shared server of this environment answers; None if there is none, or not in time.
+    """The answer of this environment's shared server; None if there is none, or on timeout.
 
     `want` names a request that the server knows (`server/shared/requests.py`), `request` is what it takes,
     as JSON. `timeout` is for all of it, in seconds. `start`: when no server runs, one is started, but not

@@ -1,4 +1,4 @@
-"""Which settings a connection has, and which server they lead to, without loading what they mean.
+"""The settings of a connection and the server they select, without loading the engine.
 
 Flags win over the environment, that over the settings file, that over the defaults, as in `config`.
 Values are not checked here: the server does that, and says what is wrong.
@@ -41,7 +41,7 @@ class Unreadable(Exception):
 
 
 class Settings:
-    """What was given for each setting, as text, with the defaults filled in."""
+    """The value of each setting as text, with defaults filled in."""
 
     def __init__(
         self, values: Mapping[str, str], homes: Mapping[str, str], folder: str, flags: Mapping[str, str]

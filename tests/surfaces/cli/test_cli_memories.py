@@ -159,7 +159,7 @@ def test_lists_have_orders_pages_and_filters(stocked: Shell) -> None:
     assert contents("--about", "Site") == ["Chose React for the frontend"]
     assert contents("--pinned") == []
     page = stocked.run("memories", "list", "--limit", "3")
-    assert "3 of 4; go on with --offset 3" in page.stderr
+    assert "3 of 4; continue with --offset 3" in page.stderr
     assert len(contents("--offset", "3")) == 1
 
 

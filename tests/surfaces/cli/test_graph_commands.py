@@ -38,7 +38,7 @@ def test_entities_are_listed_by_type_and_status_and_in_parts(graph: Shell) -> No
         "Acme"
     ]
     part = graph.run("entities", "list", "--limit", "1")
-    assert "1 of 2; go on with --offset 1" in part.stderr
+    assert "1 of 2; continue with --offset 1" in part.stderr
     assert [one["name"] for one in graph.json("entities", "list", "--offset", "1")["entities"]] == ["Acme"]
 
 

@@ -112,7 +112,7 @@ def test_an_input_that_ends_at_once_ends_the_process(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_no_message_does_not_stop_the_server(tmp_path: Path) -> None:
-    lines = ["this is no JSON", *map(json.dumps, handshake("2025-11-25")), json.dumps(request(1, "ping"))]
+    lines = ["this is not JSON", *map(json.dumps, handshake("2025-11-25")), json.dumps(request(1, "ping"))]
     finished = run(tmp_path, "\n".join(lines) + "\n")
     assert finished.returncode == 0
     assert 1 in [json.loads(line).get("id") for line in finished.stdout.splitlines()]

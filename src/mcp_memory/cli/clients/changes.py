@@ -1,4 +1,4 @@
-"""Changes of settings files: shown before they are made, kept with what was there, taken back exactly."""
+"""Changes to settings files: shown first, backed up, and reverted exactly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Change:
         return self.before != self.after
 
     def diff(self) -> str:
-        """What changes, line by line."""
+        """A line-by-line diff of the change."""
         lines = difflib.unified_diff(
             _lines(self.before), _lines(self.after), f"{self.path} (now)", str(self.path), n=2
         )

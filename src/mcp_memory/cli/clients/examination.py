@@ -52,7 +52,7 @@ def _finding(
 
 
 def _trouble(command: tuple[str, ...]) -> str:
-    """What is wrong with the command that clients start; empty if it starts, and its hook is silent."""
+    """Why the command that clients run fails; empty if it starts and its hook prints nothing."""
     for words, what in ((["--version"], "does not start"), (["hook", "Nothing"], "does not answer a hook")):
         try:
             done = subprocess.run(

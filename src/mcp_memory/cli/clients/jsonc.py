@@ -229,7 +229,7 @@ def _cut(text: str, parent: Node, start: int, end: int) -> str:
 
 
 def _indent_of(text: str, node: Node) -> str:
-    """What the parts of an object or list are indented by."""
+    """The indentation of the items of an object or list."""
     starts = [*node.key_starts.values(), *(item.start for item in node.items)]
     for start in starts:
         line = text[text.rfind("\n", 0, start) + 1 : start]

@@ -30,7 +30,7 @@ COLUMNS = ("way", "recall@5", "recall@10", "recall@20", "any@5", "all@5", "MRR",
 @click.option("--dates", type=click.Choice(("both", "true", "frozen")), default="both", show_default=True,
               help="Store each memory at its own date, or all at one moment.")  # fmt: skip
 @click.option("--after", "days", multiple=True, type=click.FloatRange(0), default=(1, 90), show_default=True,
-              help="With true dates: ask so many days after.")  # fmt: skip
+              help="With true dates: ask this many days later.")  # fmt: skip
 @click.option("--ablate", is_flag=True, help="Also leave out each signal in turn.")
 @click.option("--longmemeval", "grain", type=click.Choice(get_args(Grain)),
               help="PATH is a file of LongMemEval; one memory for each turn or session.")  # fmt: skip

@@ -46,7 +46,7 @@ WAYS: dict[str, Way] = {
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Of one question, or the mean over several; 0 to 1."""
+    """The measures of one question, or their mean over several; 0 to 1."""
 
     recall_5: float
     recall_10: float
@@ -77,7 +77,7 @@ class Trial:
     true_dates: bool
 
     def scores(self, way: str, *, after: timedelta = NO_TIME, without: Sequence[str] = ()) -> list[Score]:
-        """Of every question, asked so long after its own moment, or after the last memory."""
+        """Answers to every question, each asked this long after its own time or after the last memory."""
         tuning = replace(self.context.tuning, without=frozenset(without))
         engine = Engine(replace(self.context, tuning=tuning))
         return [self._score(engine, question, WAYS[way], after) for question in self.dataset.questions]

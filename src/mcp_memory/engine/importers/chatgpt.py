@@ -1,4 +1,4 @@
-"""What ChatGPT has remembered, from a data export.
+"""ChatGPT's memories, from a data export.
 
 The export has no file of memories. They are in `conversations.json`: messages that the model sent to its
 memory tool `bio`, and the list of memories that was shown to the model in a conversation.

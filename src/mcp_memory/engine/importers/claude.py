@@ -1,4 +1,4 @@
-"""What Claude has remembered, from a data export: prose about the person and about each project."""
+"""Claude's memories, from a data export: prose about the person and each project."""
 
 import re
 from collections.abc import Iterator, Mapping

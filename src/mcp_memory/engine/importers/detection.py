@@ -1,4 +1,4 @@
-"""Which importer reads a file."""
+"""Detection of a file's format."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def named(name: str | None) -> Importer | None:
 
 
 def archive_lines(importer: Importer, path: Path, now: datetime) -> Iterator[bytes]:
-    """What the importer reads, as the lines of a full export.
+    """The imported records, as lines of a full export.
 
     Importing counts as use: what was noted years ago must not have faded on the day it arrives.
     """

@@ -1,4 +1,4 @@
-"""What each hook gets for an answer, and what goes on after it was answered."""
+"""Answers to hooks, and the work that follows after answering."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Hooks:
     def answer(
         self, engine: Engine, request: Mapping[str, Any], *, settings: Mapping[str, str] | None = None
     ) -> str:
-        """What the hook shall print; empty for silence. Never raises for what a client sends.
+        """The text for the hook to print, or empty. Never raises on client input.
 
         `settings`: those of the connection, under which a digest is kept for the next start.
         """

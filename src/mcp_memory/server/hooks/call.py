@@ -108,7 +108,7 @@ def _command(tool_input: object) -> str:
 
 
 def _error(payload: Mapping[str, Any]) -> str:
-    """What a tool says went wrong; empty if it went well."""
+    """The error message of a tool; empty if it succeeded."""
     if error := _text(payload, "error"):
         return error
     response = payload.get("tool_response")

@@ -78,11 +78,9 @@ class MemoryRecall(Sized):
     explain: Annotated[bool, Field(description="Also say for each result how it was found.")] = False
     max_tokens: Annotated[
         int | None,
-        Field(description="Fit the answer into so many tokens, with what was said around the best results."),
+        Field(description="Fit the answer into this many tokens, with the context of the best results."),
     ] = None
-    include_archived: Annotated[bool, Field(description="Also search what has faded and was put away.")] = (
-        False
-    )
+    include_archived: Annotated[bool, Field(description="Also search archived memories.")] = False
     details: Annotated[bool, Field(description="With everything that is kept about each memory.")] = False
 
 
@@ -116,7 +114,7 @@ class Recalled(Shape):
 @drawn(Memory, only="tags confidence context channel metadata entities pinned access_count accessed_at "
        "updated_at version")  # fmt: skip
 class RecalledRest(Shape):
-    """What a model seldom needs."""
+    """Fields that a model seldom needs."""
 
 
 class RecalledInFull(Recalled, RecalledRest):

@@ -69,7 +69,7 @@ _MISSING = object()
 
 
 def _complaints(schema: Json, value: Any, path: str) -> Iterator[str]:
-    """In the words of the original, which clients may have learned to read."""
+    """The error in the original's words, which clients may parse."""
     expected, received = schema["type"], _kind(value)
     if expected != received:
         yield f"{path}: Invalid input: expected {expected}, received {received}"
@@ -84,7 +84,7 @@ def _complaints(schema: Json, value: Any, path: str) -> Iterator[str]:
 
 
 def _kind(value: Any) -> str:
-    """What JavaScript calls it."""
+    """The JavaScript name of a JSON type."""
     if value is _MISSING:
         return "undefined"
     names = {str: "string", bool: "boolean", list: "array", dict: "object", int: "number", float: "number"}

@@ -263,7 +263,7 @@ def find_duplicate_observations(engine: Engine, arguments: FindDuplicates) -> Du
 
 @tool(title="Consolidation Report", annotations=READS)
 def consolidation_report(engine: Engine, arguments: ReportOver) -> ReportOut:
-    """See what in the graph wants attention: overgrown, duplicated and long unused. Changes nothing.
+    """See what in the graph needs attention: overgrown, duplicated and long unused. Changes nothing.
 
     A good start for tidying up: then split, delete duplicates, or set the status of what is over.
     """

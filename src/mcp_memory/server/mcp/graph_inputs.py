@@ -1,4 +1,4 @@
-"""What the graph tools take, in either spelling a caller knows."""
+"""Arguments of the graph tools, in both spellings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the graph tools answer, in either spelling a caller knows."""
+"""Results of the graph tools, in both spellings."""
 
 from __future__ import annotations
 

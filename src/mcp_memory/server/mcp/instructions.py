@@ -1,4 +1,4 @@
-"""What a model is told once per session: when to recall, when to save, how to keep it true."""
+"""Instructions for the model, sent once per session: when to recall, when to save, how to correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hosts may show beside the tools: the graph, an entity, a digest, and prompts that help to use them."""
+"""Resources and prompts: the graph, an entity, a digest, and prompts to use them."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class RecallMemories(Sized):
     hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
     explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
     include_archived: Annotated[
-        bool, Field(description="Also search what has faded and was archived. restore_memory brings it back.")
+        bool, Field(description="Also search archived memories. restore_memory brings one back.")
     ] = False
     details: Annotated[bool, Field(description="With everything that is kept about each memory.")] = False
     as_of: Annotated[
@@ -80,7 +80,7 @@ class MemoryOut(Shape):
 
 @drawn(Memory, only="id content type created_at")
 class MemoryBrief(Shape):
-    """What a model needs to know; `details` brings the rest."""
+    """Short form for a model; `details` has the rest."""
 
 
 @drawn(SimilarMemory, only="id content reason", reason="reason")

@@ -86,7 +86,7 @@ class UpdateMemory(Arguments):
 
 
 def _changes(arguments: UpdateMemory) -> dict[str, Any]:
-    """What is given, by the names that a memory has for it."""
+    """The given changes, by field of a memory."""
     given = arguments.model_dump(exclude={"memory_id", "expected_version", "clear"}, exclude_none=True)
     return given | {name: _EMPTY[name] for name in arguments.clear}
 

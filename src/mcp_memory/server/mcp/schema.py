@@ -11,7 +11,7 @@ UNION = "anyOf"
 
 
 def input_schema(adapter: TypeAdapter[Any]) -> Json:
-    """What a tool takes. Hosts stumble over references, which are resolved here.
+    """The input schema of a tool, without references, which some hosts cannot read.
 
     What may be left out may also be null: strict clients send something for every field.
     """
@@ -19,7 +19,7 @@ def input_schema(adapter: TypeAdapter[Any]) -> Json:
 
 
 def output_schema(adapter: TypeAdapter[Any]) -> Json:
-    """What a tool answers. Clients check answers against it, so that "or null" must stay."""
+    """The output schema of a tool. Clients validate against it, so "or null" must stay."""
     schema = _brief(_inlined(adapter.json_schema(mode="serialization")))
     if schema.get("type") != "object":
         raise TypeError("a tool must answer with an object, or some clients drop the whole list of tools")

@@ -175,7 +175,7 @@ class Dispatcher:
         return next((item.complete for item in matching if item.variable == argument), None)
 
     async def _changed(self, space: str, place: int | None) -> News:
-        """What a watcher should look at again since a place in the journal; None: only where now is."""
+        """Resources changed since a position in the journal; None: only the current position."""
         return await self._in_thread(lambda: self._asked(partial(self._news, place), Caller(space)))
 
     def _news(self, place: int | None, engine: Engine) -> News:
@@ -187,7 +187,7 @@ class Dispatcher:
         return News(touched.seq, (*self._resources, *of_entities) if touched.anything else ())
 
     def _asked(self, ask: Callable[[Engine], T], caller: Caller) -> T:
-        """What the engine answers; a refusal becomes an error of the protocol."""
+        """The engine's answer; its errors become protocol errors."""
         try:
             return ask(self.engine().acting_for(caller))
         except NotFound as error:
@@ -284,7 +284,7 @@ def _instructions(sets: Sequence[ToolSet]) -> str | None:
 
 
 def greeting(server: Server[Any]) -> InitializationOptions:
-    """What a client of the handshake era is told."""
+    """The `initialize` result for clients of the handshake era."""
     return server.create_initialization_options(
         NotificationOptions(resources_changed=True, tools_changed=True)
     )

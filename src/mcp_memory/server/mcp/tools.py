@@ -1,4 +1,4 @@
-"""What a tool is: a contract for a model, and the use case behind it."""
+"""The definition of a tool: its contract for a model, and the use case behind it."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ KINDS: Kinds = {tuple[str, ...]: list[str], Mapping[str, Any]: dict[str, Any], d
 
 
 class Arguments(Shape):
-    """What a tool, or one item of it, takes. Anything else is an error: it was meant to do something."""
+    """Arguments of a tool, or of one item. Unknown fields are errors."""
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
@@ -264,7 +264,7 @@ class NoArguments(Arguments):
 
 
 class Sized(Arguments):
-    """Of a tool that returns what is remembered, which may be much."""
+    """Arguments of a tool whose answer can be large."""
 
     max_tokens: Annotated[
         int | None, Field(ge=50, description="Cut the answer to about this many tokens.")

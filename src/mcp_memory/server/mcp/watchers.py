@@ -68,7 +68,7 @@ class _Bus(InMemorySubscriptionBus):
 
 
 class _Audience:
-    """Who watches one space. Clients of the handshake era subscribe; newer ones listen."""
+    """The watchers of one space. Clients of the handshake era subscribe; newer ones listen."""
 
     def __init__(self, place: int) -> None:
         self.place = place

@@ -1,4 +1,4 @@
-"""Texts for models that speak only of tools which are offered."""
+"""Removes sentences about tools that are not offered."""
 
 from __future__ import annotations
 

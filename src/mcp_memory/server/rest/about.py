@@ -1,4 +1,4 @@
-"""What the page tells about the memory as a whole."""
+"""Facts about the memory as a whole, for the page."""
 
 from __future__ import annotations
 

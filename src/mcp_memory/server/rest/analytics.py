@@ -1,4 +1,4 @@
-"""What the memory is made of, in numbers."""
+"""Statistics over HTTP."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Histogram(Shape):
 
 @router.get("/overview")
 def read_overview(engine: Acting) -> Overview:
-    """Count what there is."""
+    """Count memories, entities and relations."""
     return Overview.of(engine.analytics.overview())
 
 

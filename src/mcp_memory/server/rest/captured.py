@@ -1,4 +1,4 @@
-"""Captured memories over HTTP: what is on trial, why, and what becomes of it; and what would be injected."""
+"""Captured memories over HTTP: list, explain, accept, drop; and previews of injection."""
 
 from __future__ import annotations
 
@@ -120,5 +120,5 @@ def preview_injection(wanted: PromptPreview, engine: Acting) -> InjectionPreview
 def preview_start(
     engine: Acting, project: Annotated[str, Query(description="The project to start in.")] = ""
 ) -> InjectionPreview:
-    """Show what a session would be told at its start. Nothing is recorded."""
+    """Preview the text injected at the start of a session. Nothing is recorded."""
     return InjectionPreview.of(engine.arrivals.at_start(Place(project=project), record=False))

@@ -1,4 +1,4 @@
-"""What was changed in the space, and how to take it back."""
+"""Changes in the space, and undo."""
 
 from __future__ import annotations
 

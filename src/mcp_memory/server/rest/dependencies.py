@@ -1,4 +1,4 @@
-"""What many routes take: on whose behalf, which part of a list, under which condition, and only once."""
+"""Shared parameters of routes: the caller, paging, conditions, idempotency."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Paging(Shape):
         return self.page_after(request, self.limit, total)
 
     def page_after(self, request: Request, shown: int, total: int) -> str | None:
-        """Where the part after this one is, of which so many are shown."""
+        """The address of the next page, after one with this many items."""
         following = self.offset + shown
         if following >= total or not shown:
             return None
@@ -144,7 +144,7 @@ IfMatch = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a create came to; `new` is False where it was there before."""
+    """The result of a create; `new` is False if it existed before."""
 
     shape: Shape
     location: str

@@ -1,4 +1,4 @@
-"""Entities over HTTP: made, found, changed, taken away, with what surrounds them."""
+"""Entities over HTTP: create, find, change, delete, and their surroundings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class EntityToHave(Body):
 
 
 class EntityChanges(Body):
-    """What an entity is to be instead. What is not given stays as it is."""
+    """Changes to an entity. Fields that are not given stay as they are."""
 
     name: Text = ""
     type: Text = Field("", validation_alias="entity_type")

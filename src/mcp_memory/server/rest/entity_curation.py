@@ -42,7 +42,7 @@ class UnwantedObservations(Body):
 
 @drawn(Entity, only="id name")
 class Observations(Shape):
-    """What is observed about an entity now."""
+    """The observations of an entity, after the change."""
 
     observations: list[Observation]
 
@@ -88,7 +88,7 @@ class DuplicateObservations(Shape):
 
 
 class Report(Shape):
-    """What in the graph wants attention."""
+    """Entities that need attention."""
 
     entity_count: int
     observation_count: int
@@ -145,7 +145,9 @@ def find_duplicates(
 @report_router.get("")
 def read_report(
     engine: Acting,
-    stale_days: Annotated[float, Query(ge=0, le=36_500, description="Unused for so many days.")] = 90,
+    stale_days: Annotated[
+        float, Query(ge=0, le=36_500, description="Unused for at least this many days.")
+    ] = 90,
 ) -> Report:
     """Look for what makes the graph hard to use: overgrown, flagged and forgotten entities."""
     return Report.of(engine.curation.report(stale_days))

@@ -1,4 +1,4 @@
-"""The stream of what changes, as Server-Sent Events."""
+"""The stream of changes, as Server-Sent Events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def follow_events(
     types: Annotated[Names, Query(description="Only events of these types.")] = [],  # noqa: B006
     after: Annotated[Place, Query(description="As Last-Event-ID, for clients that cannot send it.")] = None,
     last_event_id: Annotated[
-        int | None, Header(ge=0, le=LARGEST_SEQ, description="Go on after this event.")
+        int | None, Header(ge=0, le=LARGEST_SEQ, description="Resume after this event.")
     ] = None,
 ) -> StreamingResponse:
     """Stream changes in the space, by any client, until either side disconnects.

@@ -35,7 +35,7 @@ AsOf = Annotated[
 
 
 class Body(Shape):
-    """What a request brings. FastAPI builds it at once, and warns about one that would be built later."""
+    """The body of a request. FastAPI needs it built at once, and warns otherwise."""
 
     model_config = ConfigDict(defer_build=False)
 

@@ -1,4 +1,4 @@
-"""Keeping memories in order over HTTP: merging what says the same, removing what has faded."""
+"""Maintenance over HTTP: consolidation and pruning."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ _PRUNE_NOW = Pruning.model_validate({})
 
 
 class Pruned(Done):
-    items: list[FadedMemory] = Field(description="What is gone, or would be in a dry run.")
+    items: list[FadedMemory] = Field(
+        description="Archived or deleted memories, or those that would be in a dry run."
+    )
     left: int = Field(description="How many more wait for the next run.")
     dry_run: bool
 

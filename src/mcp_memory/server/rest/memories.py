@@ -1,4 +1,4 @@
-"""Memories over HTTP: kept, found, changed, let go, and brought back."""
+"""Memories over HTTP: create, find, change, delete, restore."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
 
 @takes(NewMemory, IN_BODY, without="pinned entity_names relevance")
 class MemoryChanges(Body):
-    """What a memory is to say instead. What is not given stays as it is."""
+    """Changes to a memory. Fields that are not given stay as they are."""
 
     content: Text = ""
     type: Text = Field("", validation_alias="memory_type")
@@ -114,7 +114,7 @@ class Search(Which):
         None, ge=1, le=100, description="How many at most; `SEARCH_DEFAULT_LIMIT` unless given."
     )
     explain: bool = False
-    include_archived: bool = Field(False, description="Also what has faded and was archived.")
+    include_archived: bool = Field(False, description="Also search archived memories.")
     fading: Fading | None = Field(
         None,
         description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
@@ -132,7 +132,7 @@ class Doomed(Body):
 
 
 class Deleted(Done):
-    ids: list[ShownId] = Field(description="What is gone, or would be in a dry run.")
+    ids: list[ShownId] = Field(description="Deleted memories, or those that would be in a dry run.")
     missing: list[ShownId] = Field(description="Ids that no memory has.")
     kept: list[ShownId] = Field(description="Ids of memories that the other conditions spared.")
 

@@ -1,4 +1,4 @@
-"""What becomes of a memory over HTTP: pinned, forgotten, brought back, connected, remembered as it was."""
+"""A memory's life over HTTP: pin, forget, restore, associate, versions, purge."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Forgotten(Shape):
 
 
 class Purged(Shape):
-    """What is gone for good."""
+    """Memories that were purged."""
 
     memory_ids: list[ShownId]
     event_count: int = Field(description="How many journal entries mentioned it.")
@@ -119,7 +119,7 @@ def restore_version(id: Id, number: int, engine: Acting, response: Response) -> 
 
 @router.get("/{id:uuid}/history")
 def read_history(id: Id, engine: Acting) -> Events:
-    """Read what happened to a memory, also when it is gone. The oldest first."""
+    """Read the history of a memory, even of a deleted one. Oldest first."""
     return Events.of(items=engine.history.of(str(id)).events)
 
 

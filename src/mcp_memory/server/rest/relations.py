@@ -1,4 +1,4 @@
-"""Relations over HTTP: begun, read, ended, taken away."""
+"""Relations over HTTP: create, read, end, delete."""
 
 from __future__ import annotations
 

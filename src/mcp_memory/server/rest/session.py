@@ -39,7 +39,7 @@ class Login(Body):
 
 
 class CurrentSession(Shape):
-    """Who asks, and what they may do."""
+    """The caller, and their rights."""
 
     status: Status = Field(description="`open`: this server asks nobody for a token.")
     client: str = Field(description="What the journal calls the caller.")
@@ -63,7 +63,7 @@ class LoggedOut(Shape):
 
 @router.get("")
 def read_session(request: Request) -> CurrentSession:
-    """Say who asks. Open to everyone, so that a page can tell whether to ask for a token."""
+    """Identify the caller. Open to everyone, so that a page knows whether to ask for a token."""
     who = principal_of(request)
     return CurrentSession(
         status=_STATUSES[who.via],

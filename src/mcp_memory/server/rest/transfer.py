@@ -37,7 +37,7 @@ Format = Literal["anthropic", "full"]
 
 
 class Import(Shape):
-    """What came in."""
+    """The result of an import."""
 
     entities_imported: int
     relations_imported: int
@@ -48,7 +48,7 @@ class Import(Shape):
 
 
 class ImportPreview(Shape):
-    """What an import would bring."""
+    """The preview of an import."""
 
     format: str
     title: str = Field(description="The format in words.")
@@ -116,7 +116,7 @@ async def import_space(
 ) -> Response:
     """Add what a file holds to what is known: an export of ours, or another program's memories.
 
-    Who accepts `application/x-ndjson` is told how far it is: lines of `{"done": bytes, "total": bytes}`,
+    A client that accepts `application/x-ndjson` gets progress: lines of `{"done": bytes, "total": bytes}`,
     then one of `{"imported": …}` or `{"problem": …}`.
     """
     upload = await _received(request, name)

@@ -1,1 +1,1 @@
-"""How values look outside: one declaration for each, which REST, MCP and `--json` name in their own words."""
+"""Shapes of values on the wire: one declaration each, which REST, MCP and `--json` rename."""

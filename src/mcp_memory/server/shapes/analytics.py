@@ -1,4 +1,4 @@
-"""What there is, in numbers."""
+"""Statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal: what happened, which of it can be taken back, and what was."""
+"""The journal: events, changes, undo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Change(Shape):
 
 
 class Done(Shape):
-    """What was done, and how to take it back."""
+    """The id of a change, with which it can be undone."""
 
     act: Id | None = Field(
         serialization_alias="change_id",

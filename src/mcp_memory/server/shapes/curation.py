@@ -1,4 +1,4 @@
-"""Keeping memories and the graph in order: what was merged, what could be split, what wants attention."""
+"""Curation: merges, proposed splits, entities that need attention."""
 
 from __future__ import annotations
 

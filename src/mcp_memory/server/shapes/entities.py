@@ -1,4 +1,4 @@
-"""Entities, what is observed about them, how they relate, and what was reflected about them."""
+"""Entities, their observations, relations and reflections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories, what is close to them, what they were, and what connects them."""
+"""Memories, similar memories, versions and associations."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Memory(Shape):
     accessed_at: datetime | None = Field(serialization_alias="last_accessed_at")
     access_count: int
     version: int
-    flagged: bool = Field(description="Looks like another one; the report shows which want attention.")
+    flagged: bool = Field(description="Looks like another one; the report lists both.")
     superseded_by: Id | None
     superseded_at: datetime | None
     forgotten_at: datetime | None
     forgotten_reason: str | None
     captured: bool = Field(description="Noticed by a rule, on trial: fades in days unless used or accepted.")
     project: str | None = Field(description="Where it belongs; null: everywhere.")
-    archived_at: datetime | None = Field(description="When it was put away because it had faded.")
+    archived_at: datetime | None = Field(description="When it was archived because it had faded.")
     confirmed_at: datetime | None = Field(description="When a person said that it is right.")
     quarantined: bool = Field(description="Kept apart because of where it came from.")
     provenance: dict[str, Any] = Field(description="Who wrote it and how, as the server saw it.")

@@ -1,4 +1,4 @@
-"""What a client says first."""
+"""The first message of a client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_memory.thin import wire
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """Who is there, and what it wants: `session`, or the name of a request."""
+    """The client, and its purpose: `session`, or the name of a request."""
 
     want: str
     version: str

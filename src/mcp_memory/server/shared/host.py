@@ -46,7 +46,7 @@ class Client:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a client gets that opens a session."""
+    """The MCP server and greeting for a client that opens a session."""
 
     server: Server[Any]
     greeting: str

@@ -50,7 +50,7 @@ class Listener:
             return False
 
     def give_up(self) -> None:
-        """From now on another server may come; who is connected stays so."""
+        """Release socket and lock for a successor; open connections stay."""
         if self.is_held():
             with suppress(OSError):
                 os.unlink(self._endpoint.address)

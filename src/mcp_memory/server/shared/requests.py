@@ -57,7 +57,7 @@ HOOKS = Hooks()
 
 
 def hook(service: Service, hello: Hello) -> str | None:
-    """What a client's hook shall print; None while the engine loads, for which a hook has no time to wait."""
+    """The text for a client's hook to print; None while the engine loads, which a hook cannot wait for."""
     if service.engine.ready is None:
         service.engine.begin()
         return None

@@ -1,4 +1,4 @@
-"""What the shared server offers: MCP sessions, each with settings of its own, and answers to requests."""
+"""The service of the shared server: MCP sessions, each with its own settings, and single requests."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Session:
         self._reading = anyio.CancelScope()
 
     async def run(self) -> None:
-        """Until the client hangs up, or the session is drained."""
+        """Serve until the client hangs up or the session is drained."""
         to_server, requests = anyio.create_memory_object_stream[Incoming]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
         async with anyio.create_task_group() as tasks:

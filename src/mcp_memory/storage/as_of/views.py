@@ -267,7 +267,7 @@ class PastEntities(Entities):
         return {seq: len(found) for seq, found in self.observations(seqs).items()}
 
     def observations(self, seqs: Iterable[int], *, superseded: bool = False) -> dict[int, list[Memory]]:
-        """By entity, the memories about it in the order they were linked."""
+        """The memories about each entity, in the order they were linked."""
         wanted = dict.fromkeys(seqs)
         links = self._past.seen(
             "entity_memory", self._scope.fetch("links_of_entities", wanted), _among("entity_seq", wanted)
@@ -407,7 +407,7 @@ class PastIndexes(Indexes):
         return [(seq, value) for seq, value in found if seq not in touched]
 
     def _shares(self, terms: set[str]) -> dict[int, float]:
-        """By memory that has changed since: which part of the terms its words then held."""
+        """For memories changed since: the share of the terms in their former words."""
         memories = self._memories.fetch(self._past.touched("memory"))
         shares = {
             seq: len(terms & set(tokens(f"{memory.content} {' '.join(memory.tags)} {memory.context or ''}")))

@@ -29,7 +29,7 @@ SELECT a.source_seq, a.target_seq FROM association a
  WHERE a.space_id = :space_id AND a.type = 'contradicts' AND a.source_seq IN ({keys})
 
 -- fading_memories --
--- Pinned, confirmed and important memories, and who somebody is, are never put away by time.
+-- Pinned, confirmed, important and identity memories are never archived by time.
 SELECT {columns}, {effective} AS effective FROM memory o
  WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.pinned_at IS NULL AND o.type <> 'identity'
    AND o.confirmed_at IS NULL AND o.importance < :important
