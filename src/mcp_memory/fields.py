@@ -24,7 +24,7 @@ class Help:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenField:
     """A field that callers may give."""
 
     name: str
@@ -35,12 +35,12 @@ class Given:
 
 
 @cache
-def given_fields(value: type[DataclassInstance]) -> tuple[Given, ...]:
+def given_fields(value: type[DataclassInstance]) -> tuple[GivenField, ...]:
     """The fields of a dataclass that have a `Help`, in its order."""
     return tuple(_given_fields(value))
 
 
-def _given_fields(value: type[DataclassInstance]) -> Iterator[Given]:
+def _given_fields(value: type[DataclassInstance]) -> Iterator[GivenField]:
     hints = get_type_hints(value, include_extras=True)
     for one in fields(value):
         kind = hints[one.name]
@@ -49,4 +49,4 @@ def _given_fields(value: type[DataclassInstance]) -> Iterator[Given]:
         plain, *notes = get_args(kind)
         helps = [note.text for note in notes if isinstance(note, Help)]
         default = one.default if one.default_factory is MISSING else one.default_factory()
-        yield from (Given(one.name, plain, default, text) for text in helps)
+        yield from (GivenField(one.name, plain, default, text) for text in helps)

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from mcp_memory.text.containment import Match, Pair, clusters, containment, duplicate, duplicate_pairs
+from mcp_memory.text.containment import (
+    DuplicatePair,
+    Match,
+    clusters,
+    containment,
+    duplicate,
+    duplicate_pairs,
+)
 
 LONG = "Stack: FastMCP + SQLite + ONNX Runtime for embeddings"
 
@@ -56,13 +63,13 @@ def test_each_pair_of_duplicates_is_listed_once_with_why() -> None:
     ]
     meanings = vectors((1, 0), (0.6, 0.8), (0, 1), (0, 1))
     assert duplicate_pairs(texts, meanings) == [
-        Pair(0, 1, Match(1.0, "containment")),
-        Pair(2, 3, Match(1.0, "cosine")),
+        DuplicatePair(0, 1, Match(1.0, "containment")),
+        DuplicatePair(2, 3, Match(1.0, "cosine")),
     ]
 
 
 def test_without_vectors_containment_still_tells() -> None:
-    assert duplicate_pairs(["FastMCP", LONG], None) == [Pair(0, 1, Match(1.0, "containment"))]
+    assert duplicate_pairs(["FastMCP", LONG], None) == [DuplicatePair(0, 1, Match(1.0, "containment"))]
 
 
 def test_all_pairs_are_found_as_they_are_one_by_one() -> None:
@@ -83,6 +90,12 @@ def test_all_pairs_are_found_as_they_are_one_by_one() -> None:
 
 def test_clusters_hang_together_through_chains() -> None:
     match = Match(1.0, "cosine")
-    pairs = [Pair(5, 7, match), Pair(0, 2, match), Pair(7, 9, match), Pair(2, 3, match), Pair(0, 3, match)]
+    pairs = [
+        DuplicatePair(5, 7, match),
+        DuplicatePair(0, 2, match),
+        DuplicatePair(7, 9, match),
+        DuplicatePair(2, 3, match),
+        DuplicatePair(0, 3, match),
+    ]
     assert clusters(pairs) == [[0, 2, 3], [5, 7, 9]]
     assert clusters([]) == []

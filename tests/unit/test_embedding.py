@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_memory.embedding import ModelCard, NoModel, open_embedder
-from mcp_memory.embedding.bert import Shape, graph
+from mcp_memory.embedding.bert import EncoderShape, graph
 from mcp_memory.embedding.digest import remembered_sha256, sha256_of
 from mcp_memory.embedding.install import install_command, install_local, run
 from mcp_memory.embedding.known import KNOWN, repository
@@ -79,7 +79,7 @@ def test_weights_that_are_not_the_published_ones_are_never_loaded(tmp_path: Path
 def test_a_file_that_is_no_safetensors_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / WEIGHTS).write_bytes(b"\xff" * 100)
     with pytest.raises(Unavailable, match="not a safetensors file"):
-        graph(tmp_path / WEIGHTS, Shape(layer_count=1, head_count=1, hidden_size=4, epsilon=1e-12))
+        graph(tmp_path / WEIGHTS, EncoderShape(layer_count=1, head_count=1, hidden_size=4, epsilon=1e-12))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import click
 
 from mcp_memory import config as settings
 from mcp_memory.cli.clients.catalogue import CLIENTS, Client, Surroundings, Wish, named, stable_command
-from mcp_memory.cli.clients.changes import Change, FileEdit, Ledger
+from mcp_memory.cli.clients.changes import FileChange, FileEdit, Ledger
 from mcp_memory.cli.output import printable, say
 from mcp_memory.cli.session import Session
 from mcp_memory.errors import MemoryServerError
@@ -131,7 +131,7 @@ def _where(session: Session) -> str:
     )
 
 
-def _show(client: Client, changes: Sequence[Change]) -> None:
+def _show(client: Client, changes: Sequence[FileChange]) -> None:
     say(f"{client.title}:")
     for change in changes:
         say(printable_lines(change.diff()))

@@ -11,10 +11,10 @@ from mcp_memory.engine.learning import (
     BLEND,
     GAMMAS,
     MIN_EVENTS,
-    Analysis,
     Comparison,
-    Trial,
     Tuned,
+    TuningData,
+    TuningResult,
     Weights,
 )
 
@@ -100,7 +100,7 @@ def _show_weights(weights: Weights, as_json: bool) -> None:
         say(f"Weights in use: {_both(weights)}.")
 
 
-def _show_analysis(analysis: Analysis, as_json: bool) -> None:
+def _show_analysis(analysis: TuningData, as_json: bool) -> None:
     if as_json:
         print_json(analysis)
         return
@@ -143,7 +143,7 @@ def _show_comparison(compared: Comparison) -> None:
     note(f"Over {counted(compared.searches, 'search', 'searches')} with feedback.")
 
 
-def _row(name: str, trial: Trial) -> tuple[str, float, float, float, float]:
+def _row(name: str, trial: TuningResult) -> tuple[str, float, float, float, float]:
     weights = trial.weights
     return name, weights.gamma, weights.beta_sal, trial.training_ndcg, trial.held_out_ndcg
 

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from mcp_memory.cli.session import Session
 from mcp_memory.errors import Invalid, MemoryServerError
-from mcp_memory.fields import Given, given_fields
+from mcp_memory.fields import GivenField, given_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -114,7 +114,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
-def _option(one: Given, help: str) -> Callable[[Decorated], Decorated]:
+def _option(one: GivenField, help: str) -> Callable[[Decorated], Decorated]:
     flag = _SPELLED.get(one.name, f"--{one.name.replace('_', '-')}")
     kinds = get_args(one.kind) or (one.kind,)
     if one.kind is bool:

@@ -9,7 +9,7 @@ from mcp_memory.cli.output import json_option, limit_option, note, print_json, p
 from mcp_memory.cli.rendering import graph_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.entity_search import EntityAnswer
-from mcp_memory.engine.graph import Page
+from mcp_memory.engine.graph import GraphPage
 from mcp_memory.text.plain import plain
 
 
@@ -59,7 +59,7 @@ def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
         note(f"Searched by {answer.mode}")
 
 
-def _show_page(page: Page, as_json: bool) -> None:
+def _show_page(page: GraphPage, as_json: bool) -> None:
     if as_json:
         print_json({**graph_json(page.graph), "total": page.total, "next": page.cursor})
         return

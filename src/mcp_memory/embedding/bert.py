@@ -19,7 +19,7 @@ _HEADER_LIMIT = 10_000_000  # bytes; a header is some kilobytes, a broken length
 
 
 @dataclass(frozen=True)
-class Shape:
+class EncoderShape:
     """An encoder's dimensions, from config.json."""
 
     layer_count: int
@@ -28,7 +28,7 @@ class Shape:
     epsilon: float
 
     @classmethod
-    def read(cls, config: Path) -> Shape:
+    def read(cls, config: Path) -> EncoderShape:
         settings = json.loads(config.read_text("utf-8"))
         return cls(
             layer_count=settings["num_hidden_layers"],
@@ -38,7 +38,7 @@ class Shape:
         )
 
 
-def graph(weights: Path, shape: Shape) -> bytes:
+def graph(weights: Path, shape: EncoderShape) -> bytes:
     """The model as ONNX bytes: input_ids and attention_mask in, last_hidden_state out.
 
     To be run with `weights.parent` as the folder of external data.
@@ -74,7 +74,7 @@ def _fused(operator: str, inputs: list[str], *outputs: str, **attributes: onnx.A
     return onnx.node(operator, inputs, *outputs, domain="com.microsoft", **attributes)
 
 
-def _embeddings(shape: Shape) -> bytes:
+def _embeddings(shape: EncoderShape) -> bytes:
     """Word, position and segment embeddings, summed; no segment ids means the first segment."""
     tables = ("word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm")
     weights = [f"embeddings.{table}.weight" for table in tables]
@@ -87,7 +87,7 @@ def _embeddings(shape: Shape) -> bytes:
     )
 
 
-def _layer(number: int, shape: Shape) -> list[bytes]:
+def _layer(number: int, shape: EncoderShape) -> list[bytes]:
     prefix, entering = f"encoder.layer.{number}", f"layer_{number}"
     attention, attended = f"{prefix}.attention", f"attended_{number}"
     return [
@@ -105,7 +105,7 @@ def _layer(number: int, shape: Shape) -> list[bytes]:
     ]
 
 
-def _self_attention(number: int, entering: str, shape: Shape) -> list[bytes]:
+def _self_attention(number: int, entering: str, shape: EncoderShape) -> list[bytes]:
     heads = [f"encoder.layer.{number}.attention.self.{part}" for part in ("query", "key", "value")]
     return [
         *(_linear(entering, head) for head in heads),
@@ -124,7 +124,7 @@ def _linear(entering: str, name: str) -> bytes:
     return _fused("FusedMatMul", [entering, f"{name}.weight"], name, transB=1)
 
 
-def _add_and_norm(skip: str, name: str, output: str, shape: Shape) -> bytes:
+def _add_and_norm(skip: str, name: str, output: str, shape: EncoderShape) -> bytes:
     norm = f"{name}.LayerNorm"
     return _fused(
         "SkipLayerNormalization",

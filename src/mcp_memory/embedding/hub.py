@@ -12,7 +12,7 @@ from mcp_memory.embedding import calibration
 from mcp_memory.embedding.card import ModelCard, NoModel
 from mcp_memory.embedding.digest import remembered_sha256, sha256_of
 from mcp_memory.embedding.known import KNOWN, Traits, repository
-from mcp_memory.embedding.runtime import OnnxEmbedder, Weights
+from mcp_memory.embedding.runtime import ModelWeights, OnnxEmbedder
 from mcp_memory.errors import Invalid, NotFound, Unavailable
 from mcp_memory.model import Progress
 
@@ -55,13 +55,13 @@ def _folder(name: str, models_dir: Path) -> Path:
 
 
 def _embedder(card: ModelCard, folder: Path, fingerprint: Callable[[], str]) -> OnnxEmbedder:
-    def weights() -> Weights:
+    def weights() -> ModelWeights:
         if fingerprint() != card.fingerprint:
             raise Unavailable(
                 f"{folder / _MODEL} has changed since its card was written: "
                 f"run `mcp-memory model pull {card.name}` again"
             )
-        return Weights(str(folder / _MODEL), folder)
+        return ModelWeights(str(folder / _MODEL), folder)
 
     return OnnxEmbedder(card, folder / _TOKENIZER, weights)
 

@@ -10,7 +10,7 @@ from mcp_memory.embedding import bert
 from mcp_memory.embedding.card import ModelCard, NoModel
 from mcp_memory.embedding.digest import remembered_sha256, sha256_of
 from mcp_memory.embedding.known import KNOWN
-from mcp_memory.embedding.runtime import OnnxEmbedder, Weights
+from mcp_memory.embedding.runtime import ModelWeights, OnnxEmbedder
 from mcp_memory.errors import Unavailable
 
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
@@ -59,9 +59,9 @@ def open_minilm(folder: Path | None, cache_dir: Path) -> OnnxEmbedder | NoModel:
     return OnnxEmbedder(CARD, folder / TOKENIZER, lambda: _checked(folder, cache_dir))
 
 
-def _checked(folder: Path, cache_dir: Path) -> Weights:
+def _checked(folder: Path, cache_dir: Path) -> ModelWeights:
     check_files(folder, lambda file: remembered_sha256(file, cache_dir))
-    return Weights(bert.graph(folder / WEIGHTS, bert.Shape.read(folder / CONFIG)), folder)
+    return ModelWeights(bert.graph(folder / WEIGHTS, bert.EncoderShape.read(folder / CONFIG)), folder)
 
 
 def check_files(folder: Path, digest: Callable[[Path], str] = sha256_of) -> None:

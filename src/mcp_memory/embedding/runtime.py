@@ -27,7 +27,7 @@ _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
 
 
 @dataclass(frozen=True)
-class Weights:
+class ModelWeights:
     """A model as onnxruntime takes it."""
 
     model: bytes | str
@@ -39,7 +39,7 @@ class Weights:
 class OnnxEmbedder:
     """One model, loaded once by the first text; safe to share between threads."""
 
-    def __init__(self, card: ModelCard, tokenizer: Path, weights: Callable[[], Weights]) -> None:
+    def __init__(self, card: ModelCard, tokenizer: Path, weights: Callable[[], ModelWeights]) -> None:
         """`weights` is called when the model is loaded, and may refuse with `Unavailable`."""
         self.card = card
         self._tokenizer = tokenizer
@@ -78,7 +78,7 @@ class OnnxEmbedder:
 class _Loaded:
     """The tokenizer and the session. Both are only read once made, so threads may share them."""
 
-    def __init__(self, card: ModelCard, tokenizer: Path, weights: Weights) -> None:
+    def __init__(self, card: ModelCard, tokenizer: Path, weights: ModelWeights) -> None:
         self._card = card
         self._tokenizer, self._pad_id = _open_tokenizer(tokenizer, card.max_tokens)
         self._session = _open_session(weights)
@@ -139,7 +139,7 @@ def _open_tokenizer(file: Path, max_tokens: int) -> tuple[Any, int]:
     return tokenizer, next((identifier for identifier in candidates if identifier is not None), 0)
 
 
-def _open_session(weights: Weights) -> Any:
+def _open_session(weights: ModelWeights) -> Any:
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()

@@ -13,7 +13,7 @@ from mcp_memory.model import UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.graph_projection import GraphProjection
 from mcp_memory.text import graph_lines
-from mcp_memory.text.graph_lines import Difference, EntityLine, GraphLines, RelationLine
+from mcp_memory.text.graph_lines import EntityLine, GraphDifference, GraphLines, RelationLine
 
 AGREED = "memory_file"
 """The setting that holds what the file said when it and the store last agreed."""
@@ -300,7 +300,7 @@ class _Work:
             if _has_ends(self.tx, line):
                 self.relate(line)
 
-    def apply(self, changes: Difference) -> None:
+    def apply(self, changes: GraphDifference) -> None:
         """Do to the store what was done to the file."""
         for was, type in changes.retyped:
             for entity in self._meant(was):
@@ -315,7 +315,7 @@ class _Work:
             self._add_or_observe(line)
         self._apply_relations(changes)
 
-    def _apply_relations(self, changes: Difference) -> None:
+    def _apply_relations(self, changes: GraphDifference) -> None:
         for relation in changes.unrelated:
             self.unrelate(relation)
         for relation in changes.related:

@@ -25,7 +25,7 @@ NOTE_PATIENCE = 0.25
 _log = logging.getLogger(__name__)
 
 
-class Call:
+class CallKey:
     """A request that changes things once, however often it is received. Its key names it."""
 
     def __init__(self, key: str, id: str) -> None:
@@ -62,7 +62,7 @@ class Context:
     """The backups to make by itself, if any."""
     claim: Claim | None = None
     """The repeatable request that is being done."""
-    call: Call | None = None
+    call: CallKey | None = None
     """The request under way that may be received again, by another server."""
     read_spaces: tuple[str, ...] = ()
     """Further spaces that searches look into, where the caller may."""

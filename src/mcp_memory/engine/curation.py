@@ -11,8 +11,8 @@ from mcp_memory.engine.indexing import Indexing, stored_vectors
 from mcp_memory.engine.splitting import Analysis, Overgrown, Splitting
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Entity, Node
-from mcp_memory.storage.curation import Flagged, Stale
-from mcp_memory.text.containment import Match, Pair, clusters, duplicate_pairs
+from mcp_memory.storage.curation import Flagged, StaleRow
+from mcp_memory.text.containment import DuplicatePair, Match, clusters, duplicate_pairs
 
 SELDOM = 2
 """An entity that was used more often than this is not called stale."""
@@ -35,7 +35,7 @@ class Duplicates:
     mode: str
     entity: Entity
     texts: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[DuplicatePair, ...]
     clusters: tuple[tuple[int, ...], ...]
 
     @property
@@ -56,7 +56,7 @@ class TextMatch(NamedTuple):
 
 
 class UnusedEntity(NamedTuple):
-    entity: Stale
+    entity: StaleRow
     days_since: int
     observation_count: int
 

@@ -18,7 +18,7 @@ from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Score
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult
-from mcp_memory.storage.usage import Access
+from mcp_memory.storage.usage import EntityAccess
 from mcp_memory.tuning import Tuning
 
 MEMORY_HITS = 10
@@ -286,7 +286,7 @@ def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, fl
 
 
 def _limbic_candidates(
-    tx: Transaction, candidates: EntityCandidates, accesses: Mapping[int, Access]
+    tx: Transaction, candidates: EntityCandidates, accesses: Mapping[int, EntityAccess]
 ) -> list[Candidate]:
     found, entities = candidates.found, candidates.entities
     degrees = tx.usage.degrees(entities)
@@ -306,7 +306,7 @@ def _limbic_candidates(
     ]
 
 
-def _usage(entity: Entity, access: Access | None, degree: int) -> Usage:
+def _usage(entity: Entity, access: EntityAccess | None, degree: int) -> Usage:
     if access is None:
         return Usage(created_at=entity.created_at, degree=degree)
     return Usage(

@@ -9,7 +9,7 @@ has an answer, and only a request that would add something a second time is refu
 
 from dataclasses import replace
 
-from mcp_memory.engine.context import Call, Context, Topic
+from mcp_memory.engine.context import CallKey, Context, Topic
 from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.storage import Transaction
 
@@ -18,7 +18,7 @@ class DoneBefore(Conflict):
     """The request was carried out, its answer was lost, and it cannot be taken back."""
 
 
-class _ChangesNothing(Call):
+class _ChangesNothing(CallKey):
     """Stands for a request that was done before."""
 
     def note(self, tx: Transaction) -> None:
@@ -35,7 +35,7 @@ class ExactlyOnce(Topic):
 
     def context(self) -> Context:
         """A context whose changes are recorded under the key."""
-        return replace(self._context, call=Call(self._key, self._context.new_id()))
+        return replace(self._context, call=CallKey(self._key, self._context.new_id()))
 
     def unchanging(self) -> Context:
         """A context in which a change raises `DoneBefore`."""

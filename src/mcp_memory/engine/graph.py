@@ -46,7 +46,7 @@ class MadeEntity:
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class DeletedNodes:
     """Names or triples that were deleted, and those not found."""
 
     deleted: tuple[Any, ...]
@@ -63,7 +63,7 @@ class EndedRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GraphPage:
     """A part of the graph; `cursor` gets the next part, and is None at the end."""
 
     graph: Graph
@@ -136,7 +136,7 @@ class KnowledgeGraph(Topic):
             for (name, _), added in zip(wanted, each, strict=True)
         ]
 
-    def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> Deleted:
+    def delete_from_each(self, unwanted: Sequence[tuple[str, Sequence[str]]]) -> DeletedNodes:
         """Delete observations from several entities: how many of each, and unknown entities."""
         at_most(len(unwanted), self._context.limits.names, "entities")
         for _, texts in unwanted:
@@ -150,9 +150,9 @@ class KnowledgeGraph(Topic):
                     missing.append(name)
                     continue
                 deleted.append((name, self._writer(tx).unobserve(entity, texts)))
-        return Deleted(tuple(deleted), tuple(missing))
+        return DeletedNodes(tuple(deleted), tuple(missing))
 
-    def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> Deleted:
+    def delete_entities(self, names: Sequence[str], *, cascade_memories: bool = False) -> DeletedNodes:
         """Delete entities with their relations and observations.
 
         Memories that were stored in their own right stay, unless `cascade_memories`.
@@ -168,7 +168,7 @@ class KnowledgeGraph(Topic):
                 self._writer(tx).remove_entity(entity, cascade_memories=cascade_memories)
                 deleted.append(name)
             remaining = [one for same_name in tx.entities.named(deleted).values() for one in same_name]
-        return Deleted(tuple(deleted), tuple(missing), tuple(remaining))
+        return DeletedNodes(tuple(deleted), tuple(missing), tuple(remaining))
 
     def delete_entity(self, which: str, *, cascade_memories: bool = False) -> Entity:
         """Delete one entity by name or id, as `delete_entities` does. The entity as it was."""
@@ -185,7 +185,7 @@ class KnowledgeGraph(Topic):
             self._writer(tx).unobserve(entity, texts)
             return tx.entities.nodes([entity])[0]
 
-    def delete_relations(self, triples: Sequence[Triple]) -> Deleted:
+    def delete_relations(self, triples: Sequence[Triple]) -> DeletedNodes:
         """Delete relations; missing ones are reported."""
         at_most(len(triples), self._context.limits.names, "relations")
         deleted: list[Triple] = []
@@ -198,7 +198,7 @@ class KnowledgeGraph(Topic):
                 else:
                     self._writer(tx).unrelate(relation)
                     deleted.append(triple)
-        return Deleted(tuple(deleted), tuple(missing))
+        return DeletedNodes(tuple(deleted), tuple(missing))
 
     def delete_relation(self, id: str) -> Relation:
         """Delete one relation, ended or not, with its inverse."""
@@ -281,7 +281,7 @@ class KnowledgeGraph(Topic):
             self._check_entity(NewEntity(**{"name": entity.name, "type": entity.type, **real}))
             return self._writer(tx).change_entity(entity, real)
 
-    def search_nodes(self, query: str, *, limit: int, after: int = 0) -> Page:
+    def search_nodes(self, query: str, *, limit: int, after: int = 0) -> GraphPage:
         """Entities with the query as a substring of name, type or an observation, in stored order."""
         checked_query(query, self._context.limits.query_length)
         with self._context.reading() as tx:
@@ -303,7 +303,7 @@ class KnowledgeGraph(Topic):
         with self._context.reading() as tx:
             return tx.entities.names_beginning(beginning, limit)
 
-    def read(self, *, limit: int, after: int = 0, as_of: datetime | None = None) -> Page:
+    def read(self, *, limit: int, after: int = 0, as_of: datetime | None = None) -> GraphPage:
         """The graph in stored order, a page at a time; a relation comes with the later of its two ends."""
         with self._context.reading(as_of=as_of) as tx:
             total = tx.entities.count()
@@ -311,7 +311,7 @@ class KnowledgeGraph(Topic):
             page = _page(tx, entities, limit, total)
             seen = {node.entity.seq for node in page.graph.nodes}
             relations = [r for r in page.graph.relations if max(r.source_seq, r.target_seq) in seen]
-            return Page(Graph(page.graph.nodes, tuple(relations)), page.cursor, total)
+            return GraphPage(Graph(page.graph.nodes, tuple(relations)), page.cursor, total)
 
     def _check_entity(self, wanted: NewEntity) -> None:
         limits = self._context.limits
@@ -428,9 +428,9 @@ def _only(node: Node, kinds: Sequence[str]) -> Node:
     return Node(node.entity, tuple(memory for memory in node.observations if memory.kind in kinds))
 
 
-def _page(tx: Transaction, entities: Sequence[Entity], limit: int, total: int) -> Page:
+def _page(tx: Transaction, entities: Sequence[Entity], limit: int, total: int) -> GraphPage:
     shown = entities[:limit]
     nodes = tx.entities.nodes(shown)
     relations = tx.relations.touching([entity.seq for entity in shown])
     cursor = shown[-1].seq if len(entities) > limit and shown else None
-    return Page(Graph(tuple(nodes), tuple(relations)), cursor, total)
+    return GraphPage(Graph(tuple(nodes), tuple(relations)), cursor, total)

@@ -58,7 +58,7 @@ class Weights:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Trial:
+class TuningResult:
     """How some weights would have ordered searches: the mean NDCG over them."""
 
     weights: Weights
@@ -73,16 +73,16 @@ class Tuned:
     k: int
     training_searches: int
     held_out_searches: int
-    before: Trial
-    target: Trial
+    before: TuningResult
+    target: TuningResult
     """The best of the grid for the searches it learnt from."""
-    after: Trial
+    after: TuningResult
     applied: bool
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Analysis:
+class TuningData:
     """The recorded searches and feedback."""
 
     weights: Weights
@@ -117,11 +117,11 @@ class Learning(Topic):
         with self._context.reading() as tx:
             return _stored(tx)
 
-    def analyze(self, min_events: int = MIN_EVENTS) -> Analysis:
+    def analyze(self, min_events: int = MIN_EVENTS) -> TuningData:
         """How much has been logged, and how much more tuning would need."""
         with self._context.reading() as tx:
             log = tx.search_log.extent()
-            return Analysis(
+            return TuningData(
                 weights=_stored(tx), log=log, needed=min_events, missing=max(0, min_events - log.judged)
             )
 
@@ -255,8 +255,8 @@ class _Judge:
         self._held_out = [_Replay(search) for search in held_out]
         self._k = k
 
-    def trial(self, weights: Weights) -> Trial:
-        return Trial(
+    def trial(self, weights: Weights) -> TuningResult:
+        return TuningResult(
             weights=weights,
             training_ndcg=self._mean_ndcg(self._training, weights),
             held_out_ndcg=self._mean_ndcg(self._held_out, weights),
@@ -340,7 +340,7 @@ def _is_held_out(query: str) -> bool:
     return hashlib.blake2b(normal.encode(), digest_size=4).digest()[0] % 10 < HELD_OUT_TENTHS
 
 
-def _reason_to_stay(before: Trial, target: Trial) -> str:
+def _reason_to_stay(before: TuningResult, target: TuningResult) -> str:
     if target.training_ndcg <= before.training_ndcg:
         return "no weights of the grid order past searches better than those in use"
     if target.held_out_ndcg <= before.held_out_ndcg:

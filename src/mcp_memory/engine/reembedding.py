@@ -14,7 +14,7 @@ from mcp_memory.text.snapshot import BUDGET
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class ReembeddingPlan:
     """The pending work; none if `remaining` is 0 and the model is the serving one."""
 
     serving: str | None
@@ -31,14 +31,14 @@ class Reembedded:
 
 
 class Reembedding(Topic):
-    def plan(self) -> Plan:
+    def plan(self) -> ReembeddingPlan:
         embedder = self._embedder()
         with self._context.reading() as tx:
             models = tx.indexes.models()
             known = [model for model in models.values() if _is_by(embedder, model)]
             remaining = tx.indexes.count_unembedded(known[0] if known else None)
         serving = models.get("active")
-        return Plan(
+        return ReembeddingPlan(
             serving=serving.name if serving else None,
             model=embedder.card.name,
             dimensions=embedder.card.dimensions,

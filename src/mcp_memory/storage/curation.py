@@ -18,7 +18,7 @@ class Flagged:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleRow:
     """An entity that was not opened for a long time."""
 
     seq: int
@@ -45,10 +45,10 @@ class Curation:
     def count_flagged(self) -> int:
         return self._scope.count("count_flagged")
 
-    def stale(self, before: datetime, seldom: int) -> list[Stale]:
+    def stale(self, before: datetime, seldom: int) -> list[StaleRow]:
         """The longest unseen first."""
         return [
-            Stale(
+            StaleRow(
                 row["seq"], row["name"], row["type"], row["last_at"] or row["updated_at"], row["access_count"]
             )
             for row in self._scope.run("stale_entities", before=before, seldom=seldom)

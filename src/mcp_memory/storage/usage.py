@@ -8,7 +8,7 @@ from mcp_memory.storage.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class EntityAccess:
     count: int
     last_at: datetime
     active_days: int
@@ -34,9 +34,9 @@ class Usage:
         if len(seqs) > 1:
             self._scope.change_each("record_co_occurrences", seqs, at=at)
 
-    def accesses(self, seqs: Iterable[int]) -> dict[int, Access]:
+    def accesses(self, seqs: Iterable[int]) -> dict[int, EntityAccess]:
         return {
-            row["entity_seq"]: Access(row["access_count"], row["last_at"], row["active_days"])
+            row["entity_seq"]: EntityAccess(row["access_count"], row["last_at"], row["active_days"])
             for row in self._scope.fetch("accesses_of", seqs)
         }
 

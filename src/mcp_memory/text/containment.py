@@ -25,7 +25,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Pair:
+class DuplicatePair:
     """A match between the texts at two positions."""
 
     a: int
@@ -60,14 +60,14 @@ def duplicate_pairs(
     vectors: NDArray[np.float32] | None,
     threshold: float = COSINE_THRESHOLD,
     containment_threshold: float = CONTAINMENT_THRESHOLD,
-) -> list[Pair]:
+) -> list[DuplicatePair]:
     """Every pair of duplicates, each once, in the order of the texts; `vectors` have length one."""
     by_cosine = {} if vectors is None else _close_pairs(vectors, threshold)
     by_containment = _contained_pairs(texts, containment_threshold)
-    return [Pair(*pair, match) for pair, match in sorted((by_containment | by_cosine).items())]
+    return [DuplicatePair(*pair, match) for pair, match in sorted((by_containment | by_cosine).items())]
 
 
-def clusters(pairs: Iterable[Pair]) -> list[list[int]]:
+def clusters(pairs: Iterable[DuplicatePair]) -> list[list[int]]:
     """The positions that hang together through any chain of pairs, in order."""
     parent: dict[int, int] = {}
 

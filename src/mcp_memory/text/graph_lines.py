@@ -123,7 +123,7 @@ def _is_whole(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GraphDifference:
     """The difference between two readings of a graph."""
 
     added: tuple[EntityLine, ...]
@@ -138,7 +138,7 @@ class Difference:
     unrelated: tuple[RelationLine, ...]
 
 
-def difference(before: GraphLines, after: GraphLines) -> Difference:
+def difference(before: GraphLines, after: GraphLines) -> GraphDifference:
     old, new = _merged(before.entities), _merged(after.entities)
     retyped = _retyped(old, new)
     for was, type in retyped:
@@ -150,7 +150,7 @@ def difference(before: GraphLines, after: GraphLines) -> Difference:
         less = Counter(old[key].observations) - Counter(new[key].observations)
         added += [EntityLine(*key, tuple(more.elements()))] if more else []
         unobserved += [EntityLine(*key, tuple(less))] if less else []
-    return Difference(
+    return GraphDifference(
         added=tuple(added),
         removed=tuple(line for key, line in old.items() if key not in new),
         retyped=retyped,

@@ -25,7 +25,7 @@ class FileEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file before and after; None where there is none."""
 
     path: Path
@@ -51,30 +51,30 @@ class Ledger:
         self._folder = folder
         self._file = folder / "files.json"
 
-    def put(self, edit: FileEdit) -> Change:
+    def put(self, edit: FileEdit) -> FileChange:
         before = _read(edit.path)
         after = edit.put(_decoded(before)).encode("utf-8", "surrogateescape")
-        return Change(edit.path, before, after or None)
+        return FileChange(edit.path, before, after or None)
 
-    def taken_back(self, edit: FileEdit) -> Change:
+    def taken_back(self, edit: FileEdit) -> FileChange:
         """Exactly what was there, if nobody has changed the file since; else the file without our entries."""
         now = _read(edit.path)
         known = self._known().get(str(edit.path))
         if now is None:
-            return Change(edit.path, None, None)
+            return FileChange(edit.path, None, None)
         if known and known["written"] == _digest(now):
             backup = known["backup"]
-            return Change(edit.path, now, (self._folder / backup).read_bytes() if backup else None)
+            return FileChange(edit.path, now, (self._folder / backup).read_bytes() if backup else None)
         left = edit.remove(_decoded(now)).encode("utf-8", "surrogateescape")
         nothing_left = not left.strip() or left.strip() == b"{}"
-        return Change(edit.path, now, None if nothing_left and known and not known["backup"] else left)
+        return FileChange(edit.path, now, None if nothing_left and known and not known["backup"] else left)
 
     def is_made(self, edit: FileEdit) -> bool:
         """Whether the file holds entries of ours."""
         now = _read(edit.path)
         return now is not None and edit.remove(_decoded(now)) != _decoded(now)
 
-    def make(self, change: Change) -> None:
+    def make(self, change: FileChange) -> None:
         """Write the file; what was there first is kept."""
         known = self._known()
         entry = known.get(str(change.path)) or {
@@ -84,7 +84,7 @@ class Ledger:
         _write(change.path, change.after)
         self._note({**known, str(change.path): {**entry, "written": _digest(change.after or b"")}})
 
-    def undo(self, change: Change) -> None:
+    def undo(self, change: FileChange) -> None:
         """Write the file as it was, and forget about it."""
         known = self._known()
         entry: Mapping[str, Any] = known.pop(str(change.path), {})
@@ -96,7 +96,7 @@ class Ledger:
             (self._folder / backup).unlink(missing_ok=True)
         self._note(known)
 
-    def _kept(self, change: Change) -> str | None:
+    def _kept(self, change: FileChange) -> str | None:
         if change.before is None:
             return None
         name = f"{_digest(os.fsencode(change.path))[:12]}-{change.path.name}"

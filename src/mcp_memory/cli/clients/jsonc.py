@@ -21,16 +21,16 @@ Test = Callable[[Any], bool]
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value in the text, from `start` up to, but without, `end`."""
 
     start: int
     end: int = 0
     value: Any = None
-    members: dict[str, Node] = field(default_factory=dict)
+    members: dict[str, JsonNode] = field(default_factory=dict)
     """Of an object."""
     key_starts: dict[str, int] = field(default_factory=dict)
-    items: list[Node] = field(default_factory=list)
+    items: list[JsonNode] = field(default_factory=list)
     """Of a list."""
 
 
@@ -39,7 +39,7 @@ class _Parser:
         self.text = text
         self.at = 0
 
-    def parse(self) -> Node:
+    def parse(self) -> JsonNode:
         node = self._value()
         self._skip()
         if self.at != len(self.text):
@@ -50,7 +50,7 @@ class _Parser:
         found = _SKIPPED.match(self.text, self.at)
         self.at = found.end() if found else self.at
 
-    def _value(self) -> Node:
+    def _value(self) -> JsonNode:
         self._skip()
         opening = self.text[self.at : self.at + 1]
         if opening == "{":
@@ -61,10 +61,10 @@ class _Parser:
         if not found:
             raise self._wrong()
         self.at = found.end()
-        return Node(found.start(), found.end(), json.loads(found[0]))
+        return JsonNode(found.start(), found.end(), json.loads(found[0]))
 
-    def _object(self) -> Node:
-        node = Node(self.at, value={})
+    def _object(self) -> JsonNode:
+        node = JsonNode(self.at, value={})
         for _ in self._parts("}"):
             key = _STRING.match(self.text, self.at)
             if not key:
@@ -80,8 +80,8 @@ class _Parser:
         node.end = self.at
         return node
 
-    def _list(self) -> Node:
-        node = Node(self.at)
+    def _list(self) -> JsonNode:
+        node = JsonNode(self.at)
         for _ in self._parts("]"):
             node.items.append(self._value())
         node.value = [item.value for item in node.items]
@@ -107,7 +107,7 @@ class _Parser:
         return Invalid(f"line {line} is not JSON: mend the file first, or connect the client by hand")
 
 
-def parsed(text: str) -> Node:
+def parsed(text: str) -> JsonNode:
     """Raises `Invalid`."""
     return _Parser(text if text.strip() else "{}").parse()
 
@@ -174,7 +174,7 @@ def without_items(text: str, path: Sequence[str], is_ours: Test, *, keep_list: b
     return without_member(text, path) if found and not found.items and not keep_list else text
 
 
-def find(node: Node, path: Sequence[str]) -> Node | None:
+def find(node: JsonNode, path: Sequence[str]) -> JsonNode | None:
     for name in path:
         if name not in node.members:
             return None
@@ -182,14 +182,14 @@ def find(node: Node, path: Sequence[str]) -> Node | None:
     return node
 
 
-def _object_at(node: Node, path: Sequence[str]) -> Node:
+def _object_at(node: JsonNode, path: Sequence[str]) -> JsonNode:
     if not isinstance(node.value, dict):
         where = ".".join(path) or "the file"
         raise Invalid(f"{where} is not an object: mend the file first, or connect the client by hand")
     return node
 
 
-def _added(text: str, node: Node, part: str) -> str:
+def _added(text: str, node: JsonNode, part: str) -> str:
     """The text with one more part at the end of an object or a list."""
     indent = _indent_of(text, node)
     parts = [*node.members.values(), *node.items]
@@ -209,7 +209,7 @@ def _added(text: str, node: Node, part: str) -> str:
     return f"{text[:last]},{kept}\n{indent}{part}{text[last + len(kept) :]}"
 
 
-def _cut(text: str, parent: Node, start: int, end: int) -> str:
+def _cut(text: str, parent: JsonNode, start: int, end: int) -> str:
     """The text without a part of an object or list, its comma and its line."""
     after = re.compile(r"\s*,[ \t]*").match(text, end)
     before = re.compile(r",\s*$").search(text, parent.start, start)
@@ -228,7 +228,7 @@ def _cut(text: str, parent: Node, start: int, end: int) -> str:
     return f"{cut[: parent.start]}{emptied[0][0]}{emptied[0][-1]}{cut[emptied.end() :]}" if emptied else cut
 
 
-def _indent_of(text: str, node: Node) -> str:
+def _indent_of(text: str, node: JsonNode) -> str:
     """The indentation of the items of an object or list."""
     starts = [*node.key_starts.values(), *(item.start for item in node.items)]
     for start in starts:

@@ -14,7 +14,7 @@ import click
 from mcp_memory.cli.evaluation.dataset import Dataset, Grain, read_folder, read_longmemeval
 from mcp_memory.cli.evaluation.report import Row, as_svg, cells
 from mcp_memory.cli.evaluation.report import as_json as rows_as_json
-from mcp_memory.cli.evaluation.trial import WAYS, Trial, load
+from mcp_memory.cli.evaluation.trial import WAYS, EvalTrial, load
 from mcp_memory.cli.output import json_option, note, print_json, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
@@ -75,7 +75,7 @@ def evaluate(
         table(("recall@10 of", *categories), (_by_category(row, dataset) for row in rows), empty="")
 
 
-def _rows(trial: Trial, ways: Sequence[str], days: Sequence[float], ablate: bool) -> Iterator[Row]:
+def _rows(trial: EvalTrial, ways: Sequence[str], days: Sequence[float], ablate: bool) -> Iterator[Row]:
     times = [timedelta(days=count) for count in days] or [timedelta(0)]
     for way in ways:
         for after in times:
@@ -89,7 +89,7 @@ def _rows(trial: Trial, ways: Sequence[str], days: Sequence[float], ablate: bool
             )
 
 
-def _loaded(session: Session, dataset: Dataset, cache: Path, *, true_dates: bool) -> Trial:
+def _loaded(session: Session, dataset: Dataset, cache: Path, *, true_dates: bool) -> EvalTrial:
     from mcp_memory.storage import Store
     from mcp_memory.storage.sqlite.database import SqliteDatabase
     from mcp_memory.wiring import embedder

@@ -28,7 +28,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvalQuestion:
     """A question, and the memories that answer it."""
 
     text: str
@@ -42,7 +42,7 @@ class Question:
 class Dataset:
     name: str
     memories: Sequence[Line]
-    questions: Sequence[Question]
+    questions: Sequence[EvalQuestion]
 
 
 def read_folder(folder: Path, memories: str = "memories.jsonl") -> Dataset:
@@ -57,13 +57,13 @@ def read_folder(folder: Path, memories: str = "memories.jsonl") -> Dataset:
 def read_longmemeval(file: Path, grain: Grain) -> Dataset:
     """LongMemEval's own file; each question has a history of its own, by turn or by session."""
     memories: list[Line] = []
-    questions: list[Question] = []
+    questions: list[EvalQuestion] = []
     for entry in json.loads(file.read_text("utf-8")):
         group = str(entry["question_id"])
         lines = list(_sessions(entry, group) if grain == "session" else _turns(entry, group))
         memories += [line for line, _ in lines]
         questions.append(
-            Question(
+            EvalQuestion(
                 entry["question"],
                 frozenset(line.id for line, answers in lines if answers),
                 group,
@@ -109,9 +109,9 @@ def memory_line(found: dict[str, Any], where: str) -> Line:
         raise Invalid(f"{where}: a memory needs {missing}; it has {', '.join(found)}") from None
 
 
-def _question(found: dict[str, Any], where: str) -> Question:
+def _question(found: dict[str, Any], where: str) -> EvalQuestion:
     try:
-        return Question(
+        return EvalQuestion(
             found["text"],
             frozenset(map(str, found["relevant"])),
             found.get("group") or ONE_GROUP,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from mcp_memory.cli.evaluation.dataset import Question
+from mcp_memory.cli.evaluation.dataset import EvalQuestion
 from mcp_memory.cli.evaluation.trial import Score, mean
 
 BAR, LABEL, ROW = 400, 260, 22  # pixels of the picture
@@ -24,7 +24,7 @@ class Row:
     def mean(self) -> Score:
         return mean(self.scores)
 
-    def by_category(self, questions: Sequence[Question]) -> dict[str, Score]:
+    def by_category(self, questions: Sequence[EvalQuestion]) -> dict[str, Score]:
         categories = sorted({question.category for question in questions})
         return {
             category: mean(
@@ -34,7 +34,7 @@ class Row:
         }
 
 
-def as_json(rows: Sequence[Row], questions: Sequence[Question]) -> list[dict[str, Any]]:
+def as_json(rows: Sequence[Row], questions: Sequence[EvalQuestion]) -> list[dict[str, Any]]:
     return [
         {
             "way": row.label,

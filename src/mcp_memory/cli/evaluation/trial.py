@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from mcp_memory.cli.evaluation.dataset import Dataset, Line, Question
+from mcp_memory.cli.evaluation.dataset import Dataset, EvalQuestion, Line
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Context, Engine, Tuning
 from mcp_memory.engine.drafts import NewMemory
@@ -66,7 +66,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Trial:
+class EvalTrial:
     """A loaded dataset. With true dates its clock moves as the memories' did; else it stands still."""
 
     dataset: Dataset
@@ -82,7 +82,7 @@ class Trial:
         engine = Engine(replace(self.context, tuning=tuning))
         return [self._score(engine, question, WAYS[way], after) for question in self.dataset.questions]
 
-    def _score(self, engine: Engine, question: Question, way: Way, after: timedelta) -> Score:
+    def _score(self, engine: Engine, question: EvalQuestion, way: Way, after: timedelta) -> Score:
         if self.true_dates:
             self.clock.now = (question.as_of or self._last) + after
         answer = way(engine.acting_for(Caller(question.group)), question.text)
@@ -111,7 +111,7 @@ def load(
     *,
     true_dates: bool,
     progress: Progress,
-) -> Trial:
+) -> EvalTrial:
     """Load a dataset, or open it again if an earlier run has; loading takes most of the time."""
     clock = Clock()
     database = cache / f"{_name(dataset, embedder, true_dates)}.db"
@@ -126,7 +126,7 @@ def load(
         kept = dict(_load(Engine(context), dataset, clock, progress, true_dates=true_dates))
         ids.write_text(json.dumps(kept))
     clock.now = FROZEN
-    return Trial(dataset, context, clock, json.loads(ids.read_text()), true_dates)
+    return EvalTrial(dataset, context, clock, json.loads(ids.read_text()), true_dates)
 
 
 def _load(

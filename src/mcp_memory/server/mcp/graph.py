@@ -34,7 +34,7 @@ from mcp_memory.server.mcp.graph_outputs import (
     ObservationsDeleted,
     OpenedEntity,
     PlainEntity,
-    RelationEnded,
+    RelationEnd,
     RelationsDeleted,
     RelationsMade,
     outcome_of,
@@ -204,7 +204,7 @@ def read_graph(engine: Engine, arguments: ReadGraph) -> GraphPage:
 
 
 @tool(title="End a Relation", annotations=CHANGES)
-def end_relation(engine: Engine, arguments: EndRelation) -> RelationEnded:
+def end_relation(engine: Engine, arguments: EndRelation) -> RelationEnd:
     """Say that a relation no longer holds, keeping the fact that it did.
 
     Give its relation_id, or from, to and relationType. The inverse of contiene/parte_de ends with it.
@@ -221,9 +221,9 @@ def end_relation(engine: Engine, arguments: EndRelation) -> RelationEnded:
     ended = engine.graph.end_relation(which)
     number = ended.relation.seq
     if ended.already:
-        return RelationEnded(result=f"Relation {number} was already expired")
+        return RelationEnd(result=f"Relation {number} was already expired")
     inverse = ended.inverse.seq if ended.inverse else None
-    return RelationEnded(result=f"Relation {number} expired successfully", inverse_id=inverse)
+    return RelationEnd(result=f"Relation {number} expired successfully", inverse_id=inverse)
 
 
 @tool(title="Import a Memory File", annotations=CHANGES)

@@ -192,7 +192,7 @@ class ReportOut(Shape):
     large: list[LargeOut] = Field(serialization_alias="large_entities")
 
 
-class ReflectionAdded(Shape):
+class ReflectionResult(Shape):
     result: ReflectionOut
 
 
@@ -277,7 +277,7 @@ def consolidation_report(engine: Engine, arguments: ReportOver) -> ReportOut:
 
 
 @tool(title="Add a Reflection", annotations=ADDS)
-def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionAdded:
+def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionResult:
     """Write down what something means: prose about an entity, a relation, a session or everything.
 
     For facts use add_observations; a reflection is for context, judgement and feeling.
@@ -290,7 +290,7 @@ def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionAdded:
         author=arguments.author,
         mood=arguments.mood,
     )
-    return ReflectionAdded.of(result=reflection)
+    return ReflectionResult.of(result=reflection)
 
 
 @tool(title="Search Reflections", annotations=READS)

@@ -136,7 +136,7 @@ class NodesOpened(Shape):
     )
 
 
-class RelationEnded(Shape):
+class RelationEnd(Shape):
     result: str
     inverse_id: int | None = omitted()
 

@@ -26,7 +26,7 @@ class CapturedPage(Shape):
     paused: bool = Field(description="While it is, nothing is captured and nothing injected.")
 
 
-class Which(Body):
+class CapturedListing(Body):
     """Captured memories: by id, all of a session, or every one."""
 
     ids: list[Id] = Field([], max_length=1000)
@@ -85,13 +85,13 @@ def list_captured(
 
 
 @router.post("/accept", responses=documented(404))
-def accept_captured(which: Which, engine: Acting) -> Decided:
+def accept_captured(which: CapturedListing, engine: Acting) -> Decided:
     """Make captured memories ordinary ones."""
     return Decided.of(engine.captures.accept(which.ids, session=which.session, every=which.all))
 
 
 @router.post("/drop", responses=documented(404))
-def drop_captured(which: Which, engine: Acting) -> Decided:
+def drop_captured(which: CapturedListing, engine: Acting) -> Decided:
     """Forget captured memories. They are not captured again."""
     return Decided.of(engine.captures.drop(which.ids, session=which.session, every=which.all))
 

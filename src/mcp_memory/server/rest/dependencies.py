@@ -160,7 +160,7 @@ class Made:
         return {"Location": self.location, **({"ETag": self.etag} if self.etag else {})}
 
 
-class DoneBefore(Shape):
+class AlreadyDone(Shape):
     """The same request was done before, and its answer was lost."""
 
     detail: str = (
@@ -170,7 +170,7 @@ class DoneBefore(Shape):
 
 
 DONE_BEFORE: dict[int | str, dict[str, Any]] = {
-    303: {"model": DoneBefore, "description": "It was done before, and its answer was lost"}
+    303: {"model": AlreadyDone, "description": "It was done before, and its answer was lost"}
 }
 """What a create also answers that may be asked for twice."""
 
@@ -210,7 +210,7 @@ class Once:
         """The server stopped before it could keep what it answered."""
         about = [one.subject for one in self._engine.history.events_of(act) if one.name.startswith(event)]
         headers = {"Location": place.format(id=about[0]), **REPLAYED} if about else REPLAYED
-        return JSONResponse(DoneBefore(change_id=act).model_dump(), 303, headers)
+        return JSONResponse(AlreadyDone(change_id=act).model_dump(), 303, headers)
 
 
 def _answered(made: Made) -> JSONResponse:

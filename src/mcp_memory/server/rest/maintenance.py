@@ -16,7 +16,7 @@ from mcp_memory.server.shapes.shape import Id, Shape, Share
 router = APIRouter(prefix=PATH, tags=["maintenance"], responses=ANYWHERE)
 
 
-class Consolidation(Body):
+class ConsolidationRequest(Body):
     similarity_threshold: Share | None = Field(
         None, description="Merge whatever is at least this close; unset, only what says the same."
     )
@@ -25,7 +25,7 @@ class Consolidation(Body):
     full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
 
 
-_AS_USUAL = Consolidation.model_validate({})
+_AS_USUAL = ConsolidationRequest.model_validate({})
 """What a request without a body means."""
 
 
@@ -69,7 +69,7 @@ class Pruned(Done):
 
 
 @router.post("/consolidate", responses=documented(409))
-def consolidate_memories(engine: Acting, wanted: Consolidation = _AS_USUAL) -> Consolidated:
+def consolidate_memories(engine: Acting, wanted: ConsolidationRequest = _AS_USUAL) -> Consolidated:
     """Merge memories that say the same. The whole run can be undone.
 
     It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.

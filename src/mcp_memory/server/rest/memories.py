@@ -73,7 +73,7 @@ class FoundMemories(Page):
     hits: list[FoundMemory] = Field(serialization_alias="items")
 
 
-class Which(Paging):
+class MemoryFilters(Paging):
     """Filters over memories, besides those that are taken from `Filter`."""
 
     as_of: AsOf = None
@@ -100,12 +100,12 @@ class Which(Paging):
 
 
 @takes(model.Filter, IN_QUERY)
-class Listing(Which):
+class Listing(MemoryFilters):
     order: Order = "recent"
 
 
 @takes(model.Filter, IN_QUERY, without="forgotten archived")
-class Search(Which):
+class Search(MemoryFilters):
     q: str = Field(min_length=1, description="What to look for, in plain language.")
     mode: model.SearchMode = "hybrid"
     entity: str | None = Field(None, description="The name of an entity; in graph mode, where to start.")
@@ -121,7 +121,7 @@ class Search(Which):
     )
 
 
-class Doomed(Body):
+class MemoriesToDelete(Body):
     """Which memories to delete: those that meet every condition given."""
 
     ids: list[UUID] = []
@@ -194,7 +194,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
 
 
 @router.post("/delete")
-def delete_memories(doomed: Doomed, engine: Acting) -> Deleted:
+def delete_memories(doomed: MemoriesToDelete, engine: Acting) -> Deleted:
     """Delete the memories that meet every condition given; at least one must be."""
     gone = engine.memories.delete(
         [str(id) for id in doomed.ids],

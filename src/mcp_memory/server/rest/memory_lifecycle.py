@@ -24,7 +24,7 @@ router = APIRouter(prefix=PATH, tags=["memories"], responses={**ANYWHERE, **docu
 AssociationType = Literal["related_to", "updates", "contradicts", "caused_by", "result_of", "part_of"]
 
 
-class Reason(Body):
+class ForgetReason(Body):
     reason: str | None = None
 
 
@@ -58,7 +58,7 @@ class Merging(Body):
     absorbed_id: UUID = Field(description="The memory that becomes a part of this one.")
 
 
-class Associations(Shape):
+class AssociationList(Shape):
     items: list[Association]
 
 
@@ -85,7 +85,7 @@ def confirm_memory(id: Id, engine: Acting, response: Response) -> Memory:
 
 
 @router.post("/{id:uuid}/forget")
-def forget_memory(id: Id, reason: Reason, engine: Acting) -> Forgotten:
+def forget_memory(id: Id, reason: ForgetReason, engine: Acting) -> Forgotten:
     """Keep a memory out of everything from now on; it stays stored, and can be restored."""
     done = engine.memories.forget(str(id), reason.reason)
     if not done.forgotten:
@@ -130,9 +130,9 @@ def merge_memory(id: Id, wanted: Merging, engine: Acting, response: Response) ->
 
 
 @router.get("/{id:uuid}/associations")
-def list_associations(id: Id, engine: Acting) -> Associations:
+def list_associations(id: Id, engine: Acting) -> AssociationList:
     """List the connections of a memory with others, in both directions."""
-    return Associations.of(items=engine.memories.associations_of(str(id)))
+    return AssociationList.of(items=engine.memories.associations_of(str(id)))
 
 
 @router.post("/{id:uuid}/associations", status_code=201, responses=DONE_BEFORE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import Field
 
-from mcp_memory.fields import Given, given_fields
+from mcp_memory.fields import GivenField, given_fields
 from mcp_memory.server.shapes.shape import Shape, remade
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def takes(
     return declared
 
 
-def _field(one: Given, kinds: Kinds, optional: bool, alias: str | None) -> tuple[Any, Any]:
+def _field(one: GivenField, kinds: Kinds, optional: bool, alias: str | None) -> tuple[Any, Any]:
     kind = _kind(one.kind, kinds)
     default = ... if one.default is MISSING else one.default
     if optional:

@@ -27,7 +27,7 @@ _SHARED = queries.load()
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SketchScope:
     """The vectors of one model, one kind of owner and one space."""
 
     model_id: int
@@ -41,7 +41,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    scope: Scope
+    scope: SketchScope
     last_id: int
     entry_count: int
 
@@ -56,7 +56,7 @@ class Sketch:
         return found
 
 
-def find(connection: Connection, scope: Scope) -> Sketch | None:
+def find(connection: Connection, scope: SketchScope) -> Sketch | None:
     for row in connection.run(_SQL["sketch"], scope.params):
         return Sketch(scope, row["last_id"], row["entry_count"])
     return None
@@ -68,7 +68,7 @@ def maintain(database: Database, model_id: int, dimensions: int) -> Iterator[str
     with database.read() as connection:
         large = connection.run(_SQL["spaces_to_sketch"], {"model_id": model_id, "least": SKETCH_FROM})
     for row in large:
-        scope = Scope(model_id, row["owner"], row["space_id"])
+        scope = SketchScope(model_id, row["owner"], row["space_id"])
         while taken := _extend(database, scope, dimensions):
             yield f"sketched {taken} vectors of {scope.owner}"
 
@@ -83,7 +83,7 @@ def _drop_stale(database: Database) -> Iterator[str]:
         yield f"dropped the sketch of {row['owner']} in space {row['space_id']}"
 
 
-def _extend(database: Database, scope: Scope, dimensions: int) -> int:
+def _extend(database: Database, scope: SketchScope, dimensions: int) -> int:
     """Append a segment. Returns its size; 0 when too few vectors were left."""
     with database.write(durable=False) as connection:
         # Read under the lock: another process may extend the same sketch.

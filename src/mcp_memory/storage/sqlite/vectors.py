@@ -68,7 +68,7 @@ class SqliteVectors:
     ) -> Found:
         scope = {"vector_model": model_id, "vector_owner": owner, "vector_space": space_id}
         search = _Search(connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit)
-        sketch = sketches.find(connection, sketches.Scope(model_id, owner, space_id))
+        sketch = sketches.find(connection, sketches.SketchScope(model_id, owner, space_id))
         return search.compare() if sketch is None else search.through(sketch)
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
