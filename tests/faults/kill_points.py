@@ -91,7 +91,7 @@ def count_steps() -> None:
 
 
 def _nothing() -> None:
-    """The system tells of these before they happen, and only then."""
+    """SQLite reports these before they happen, and only then."""
 
 
 _DISK: CountedDisk | None = None
