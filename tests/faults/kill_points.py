@@ -91,7 +91,7 @@ def count_steps() -> None:
 
 
 def _nothing() -> None:
-    """SQLite reports these before they happen, and only then."""
+    """The interpreter reports these before they happen, and only then."""
 
 
 _DISK: CountedDisk | None = None
