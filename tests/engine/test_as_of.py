@@ -54,6 +54,22 @@ def test_a_memory_of_a_later_day_was_not_known(engine: Engine, clock: Clock) -> 
     assert engine.recall.recall("green door", as_of=then).hits == ()
 
 
+def test_a_search_of_the_past_leaves_out_what_was_kept_apart_then(engine: Engine, clock: Clock) -> None:
+    engine.memories.remember(NewMemory(content="The door is green", quarantined=True))
+    then = _next_day(clock)
+    assert engine.memories.find(Filter(), as_of=then).total == 0
+    assert engine.memories.find(Filter(quarantined=None), as_of=then).total == 1
+
+
+def test_a_past_search_asks_for_source_and_channel(engine: Engine, clock: Clock) -> None:
+    engine.memories.remember(NewMemory(content="The door is green", source="Ann", channel="a"))
+    engine.memories.remember(NewMemory(content="Tea is at four", source="Bob", channel="b"))
+    then = _next_day(clock)
+    for wanted in (Filter(source="Ann"), Filter(channel="a")):
+        [found] = engine.memories.find(wanted, as_of=then).memories
+        assert found.content == "The door is green"
+
+
 def test_an_entity_reads_with_the_observations_and_relations_it_had(engine: Engine, clock: Clock) -> None:
     engine.graph.create_entities(
         [
