@@ -82,6 +82,11 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
     help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
 )
 @click.option("--archived", "include_archived", is_flag=True, help="Also search archived memories.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    help="Show as many as fit into so many tokens, and what was said around the best of them.",
+)
 @as_of_option
 @json_option
 @click.pass_obj
@@ -97,6 +102,7 @@ def recall(
     explain: bool,
     fading: Fading,
     include_archived: bool,
+    max_tokens: int | None,
     as_of: datetime | None,
     as_json: bool,
     **filters: Any,
@@ -113,6 +119,7 @@ def recall(
         explain=explain,
         fading=fading,
         include_archived=include_archived,
+        max_tokens=max_tokens,
         as_of=as_of,
     )
     if as_json:

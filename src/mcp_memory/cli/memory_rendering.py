@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from mcp_memory.engine.memories import Described, Stored
 from mcp_memory.engine.recall import Hit
 from mcp_memory.inputs import NOTES
 from mcp_memory.model import Association, Memory
-from mcp_memory.text.preview import shortened
+from mcp_memory.text.preview import first_lines, shortened
 
 PREVIEW = 160
 """Characters of a memory in a table; `memories show` has all of it."""
@@ -41,7 +41,7 @@ def association_json(one: Association) -> dict[str, Any]:
 def preview(memory: Memory) -> str:
     tags = "".join(f" #{tag}" for tag in memory.tags)
     superseded = " (superseded)" if memory.superseded_at else ""
-    return shortened(memory.content, PREVIEW) + tags + superseded
+    return first_lines(memory.content, PREVIEW) + tags + superseded
 
 
 def day(moment: datetime) -> str:
@@ -83,9 +83,7 @@ def print_hits(hits: Sequence[Hit], *, explain: bool) -> None:
             (
                 hit.score,
                 hit.memory.type,
-                preview(hit.memory)
-                + (f" (in {hit.space})" if hit.space else "")
-                + (f"\n({reasons(hit.explanation or {})})" if explain else ""),
+                "\n".join(_told(hit, explain)),
                 ", ".join(hit.entities),
                 day(hit.memory.created_at),
                 hit.memory.id,
@@ -95,6 +93,13 @@ def print_hits(hits: Sequence[Hit], *, explain: bool) -> None:
         empty="Nothing found.",
         ids_under="memory",
     )
+
+
+def _told(hit: Hit, explain: bool) -> Iterator[str]:
+    yield preview(hit.memory) + (f" (in {hit.space})" if hit.space else "")
+    yield from (f"… {shortened(text, PREVIEW)}" for text in hit.around)
+    if explain:
+        yield f"({reasons(hit.explanation or {})})"
 
 
 def reasons(explanation: Mapping[str, Any]) -> str:

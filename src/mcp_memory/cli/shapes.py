@@ -28,6 +28,7 @@ class FoundMemoryJson(DescribedMemoryJson):
     score: float
     space: str | None = omitted()
     explanation: Record | None = omitted()
+    around: list[str] | None = omitted()
 
 
 @drawn(memories.SimilarMemory, reason="reason")

@@ -183,12 +183,13 @@ def within(tx: Transaction, hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, 
     shown = {hit.memory.content for hit in kept}
     around = said_around(tx, [hit.memory for hit in kept])
     for place, hit in enumerate(kept):
-        texts = tuple(text for text in around.get(hit.memory.seq, ()) if text not in shown)
-        left -= sum(map(cost, texts))
-        if left < 0:
-            break
-        kept[place] = replace(hit, around=texts)
-        shown.update(texts)
+        texts = []
+        for text in around.get(hit.memory.seq, ()):
+            if text not in shown and cost(text) <= left:
+                texts.append(text)
+                shown.add(text)
+                left -= cost(text)
+        kept[place] = replace(hit, around=tuple(texts))
     return tuple(kept)
 
 

@@ -53,6 +53,7 @@ class Recall(Topic):
         strict_floor: float | None = None,
         as_of: datetime | None = None,
         include_archived: bool = False,
+        max_tokens: int | None = None,
     ) -> Answer:
         """Memories for a query, scored by how well they match and by how far they have faded.
 
@@ -63,6 +64,7 @@ class Recall(Topic):
         and `hops` says how far it goes. Being returned makes a memory stronger, after it was scored.
         With `as_of`, what was known at that moment is searched, and nothing is reinforced.
         `include_archived` adds archived memories that hold words of the query, after all others.
+        `max_tokens` is a budget: as many results as fit, then what was said around the best of them.
         """
         context = self._context
         fading = fading or context.tuning.fading
@@ -74,6 +76,7 @@ class Recall(Topic):
             offset=checked_offset(offset),
             explain=explain,
             fading=fading,
+            max_tokens=_checked_budget(max_tokens),
         )
         hops = _checked_hops(hops)
         question = ask(context, query, "memory", by_words=_BY_CHOICE if mode == "keyword" else None)
@@ -104,8 +107,7 @@ class Recall(Topic):
         `sort_by` orders what is chosen without a query; each mode has an order of its own. With `max_tokens`
         a hybrid search answers with as much as fits, and shows what was said around the best results.
         """
-        if max_tokens is not None and max_tokens < 1:
-            raise Invalid(f"max_tokens must be 1 or more, not {max_tokens}")
+        max_tokens = _checked_budget(max_tokens)
         checked_limit(limit, MOST_FOR_AGENT)
         filter = checked_filter(filter)
         if mode == "hybrid":
@@ -197,6 +199,12 @@ _SORTING: Mapping[SortOrder, Callable[[Memory], tuple[float, float, int]]] = {
     "importance": lambda memory: (-memory.importance, -memory.created_at.timestamp(), -memory.seq),
     "most_accessed": lambda memory: (-memory.access_count, -memory.created_at.timestamp(), -memory.seq),
 }
+
+
+def _checked_budget(max_tokens: int | None) -> int | None:
+    if max_tokens is not None and max_tokens < 1:
+        raise Invalid(f"max_tokens must be 1 or more, not {max_tokens}")
+    return max_tokens
 
 
 def _checked_hops(hops: int) -> int:

@@ -7,6 +7,13 @@ def shortened(text: str, most: int = 80) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
+def first_lines(text: str, most: int = 80, count: int = 3) -> str:
+    """The first lines, each of at most that many characters: a merged memory has one for every wording."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    more = " …" if len(lines) > count else ""
+    return "\n".join(shortened(line, most) for line in lines[:count]) + more
+
+
 def ends_of(text: str, most: int) -> str:
     """The text, or its beginning and its end: in a long prompt, that is where the question stands."""
     if len(text) <= most:

@@ -248,3 +248,15 @@ def test_stored_text_cannot_steer_the_terminal(shell: Shell) -> None:
         assert "\x1b" not in shown
         assert "\x07" not in shown
     assert shell.json("memories", "show", id)[0]["content"] == "red \x1b[31malert\x07 one"
+
+
+def test_recall_fits_into_a_budget_and_shows_what_was_said_around(shell: Shell) -> None:
+    for text in ("Where did you go last summer?", "We hiked across Iceland", "The lamp is broken " * 40):
+        shell.said("remember", text)
+    found = shell.json("recall", "hiking across Iceland", "--max-tokens", "40")["memories"]
+    assert [one["content"] for one in found] == ["We hiked across Iceland"]
+    assert "Where did you go last summer?" in found[0]["around"]
+    assert "… Where did you go last summer?" in shell.said(
+        "recall", "hiking across Iceland", "--max-tokens", "40"
+    )
+    assert "around" not in shell.json("recall", "hiking across Iceland")["memories"][0]

@@ -289,3 +289,14 @@ def test_an_empty_parameter_says_nothing(client: httpx.Client, path: str) -> Non
     asked = {"q": "dog"} if "search" in path else {}
     found = client.get(path, params={**asked, **dict.fromkeys(names, "")})
     assert [one["content"] for one in found.json()["items"]] == ["Rex is a dog"]
+
+
+def test_a_search_fits_into_a_budget_of_tokens(client: httpx.Client) -> None:
+    for text in ("Where did you go last summer?", "We hiked across Iceland", "The lamp is broken " * 40):
+        create(client, text)
+    asked = {"q": "hiking across Iceland"}
+    [best] = client.get("/api/memories/search", params={**asked, "max_tokens": 40}).json()["items"]
+    assert best["content"] == "We hiked across Iceland"
+    assert "Where did you go last summer?" in best["around"]
+    assert client.get("/api/memories/search", params=asked).json()["items"][0]["around"] == []
+    assert client.get("/api/memories/search", params={**asked, "max_tokens": 0}).status_code == 422

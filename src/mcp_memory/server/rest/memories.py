@@ -119,6 +119,9 @@ class Search(MemoryFilters):
         None,
         description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
     )
+    max_tokens: int | None = Field(
+        None, ge=1, description="As many results as fit, at least one, with what was said around the best."
+    )
 
 
 class MemoriesToDelete(Body):
@@ -189,6 +192,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
         as_of=search.as_of,
         fading=search.fading,
         include_archived=search.include_archived,
+        max_tokens=search.max_tokens,
     )
     return FoundMemories.of(answer, next=search.page_after(request, len(answer.hits), answer.total))
 

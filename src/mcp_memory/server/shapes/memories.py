@@ -70,6 +70,7 @@ class FoundMemory(Memory):
     score: Share
     explanation: Record | None = Field(description="Where it came from, when asked for.")
     space: str | None = omitted()
+    around: list[str] = Field(description="What was stored right before and after it, with `max_tokens`.")
 
 
 class Version(Shape):
