@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,13 @@ class Person:
                 return
             time.sleep(0.1)  # something else has to happen first
         pytest.fail("it never happened")
+
+    def says(self, text: str, at: str = "2026-01-02T03:04:05Z") -> Path:
+        """The transcript of a session in which only this was said."""
+        line = {"type": "user", "uuid": "u", "timestamp": at, "message": {"content": text}}
+        transcript = self.folder / "t.jsonl"
+        transcript.write_text(json.dumps(line) + "\n")
+        return transcript
 
     def stop(self) -> None:
         """Stop the server, and wait until it has left."""
@@ -230,16 +239,34 @@ def test_two_sessions_at_once_and_a_transcript_that_grows_are_captured_once(pers
     assert texts == sorted(said[:2])
 
 
-def test_a_clock_that_is_wrong_and_a_locked_database_hold_nobody_up(person: Person) -> None:
+def test_a_clock_that_is_wrong_holds_nobody_up(person: Person) -> None:
     person.until_answered()
-    line = {
-        "type": "user",
-        "uuid": "u",
-        "timestamp": "9999-99-99T00:00:00Z",
-        "message": {"content": "My name is Ines."},
-    }
-    transcript = person.folder / "t.jsonl"
-    transcript.write_text(json.dumps(line) + "\n")
-    with (person.folder / "memory.db.lock").open("ab"):
-        person.hook("Stop", {"session_id": "clock", "transcript_path": str(transcript)})
+    transcript = person.says("My name is Ines.", at="9999-99-99T00:00:00Z")
+    person.hook("Stop", {"session_id": "clock", "transcript_path": str(transcript)})
+    person.until(lambda: person.captured() == ["My name is Ines."])
+
+
+def test_a_write_lock_that_another_process_holds_holds_nobody_up(person: Person) -> None:
+    person.until_answered()
+    turn = {"session_id": "locked", "transcript_path": str(person.says("My name is Ines."))}
+    with contextlib.closing(sqlite3.connect(person.folder / "memory.db", timeout=10)) as other:
+        other.isolation_level = None
+        other.execute("BEGIN IMMEDIATE")
+        person.hook("Stop", turn)
         person.prompts("locked", 3)
+        other.execute("ROLLBACK")
+    person.until(lambda: person.hook("Stop", turn) == b"" and person.captured() == ["My name is Ines."])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sets another process's limits")
+def test_a_full_disk_holds_nobody_up_and_what_was_said_is_captured_later(person: Person) -> None:
+    import resource
+
+    person.until_answered()
+    turn = {"session_id": "full", "transcript_path": str(person.says("My name is Ines."))}
+    pid, no_limit = person.server(), resource.RLIM_INFINITY
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, no_limit))
+    person.hook("Stop", turn)
+    person.prompts("full", 3)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (no_limit, no_limit))
+    person.until(lambda: person.hook("Stop", turn) == b"" and person.captured() == ["My name is Ines."])
