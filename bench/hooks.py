@@ -36,7 +36,8 @@ def main() -> None:
         person.command("remember", FACT, "--type", "fact")
         person.until_answered()
         report_times(person, chosen.timed)
-        report_faults(person, chosen.prompts)
+        if chosen.prompts:
+            report_faults(person, chosen.prompts)
         person.command("stop")
 
 
