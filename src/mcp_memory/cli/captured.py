@@ -12,6 +12,7 @@ from mcp_memory.cli.session import Session
 from mcp_memory.text.preview import shortened
 
 PREVIEW = 120
+NOTHING = "Nothing is on trial. What you say in connected clients is looked at after each turn."
 
 
 @click.group(invoke_without_command=True)
@@ -40,7 +41,7 @@ def captured(ctx: click.Context, why: str | None, of_session: str | None, limit:
          shortened(memory.content, PREVIEW))
         for memory in found.memories
     ]  # fmt: skip
-    table(("id", "captured", "rule", "session", "content"), rows)
+    table(("id", "captured", "rule", "session", "content"), rows, empty=NOTHING)
     if session.engine.captures.is_paused():
         say("Paused: nothing is captured or injected until `mcp-memory resume`.")
 
@@ -111,7 +112,7 @@ def pause(session: Session) -> None:
 def resume(session: Session) -> None:
     """Capture and inject again."""
     session.engine.captures.set_paused(False)
-    say("Resumed.")
+    say("Resumed: conversations are captured again, and memories injected.")
 
 
 @click.command()
@@ -135,6 +136,9 @@ def digest(session: Session, file: Path | None) -> None:
         say(printable(text) if text else "Nothing is remembered yet.")
         return
     before = file.read_text("utf-8") if file.exists() else ""
+    if not text and not before:
+        say(f"Nothing is remembered yet: {file} was not written.")
+        return
     after = replaced(before, text)
     if after != before:
         file.write_text(after, "utf-8")

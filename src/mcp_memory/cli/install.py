@@ -47,8 +47,11 @@ def install(
     command = stable_command(around, running())
     wish = Wish(command=command, hooks=not no_hooks, capture=not (no_hooks or recall_only))
     ledger = ledger_here()
-    for client in chosen:
-        _connect(client, _edits(client, around, wish), ledger, only_print, yes, _where(session), wish)
+    if wish.capture and any(client.has_hooks for client in chosen):
+        say(CONSENT.format(where=_where(session)))
+    connected = [_connect(client, _edits(client, around, wish), ledger, only_print, yes) for client in chosen]
+    if any(connected):
+        say("Start a new session in each client; `mcp-memory doctor` then says when it was last heard of.")
 
 
 def _connect(
@@ -57,28 +60,26 @@ def _connect(
     ledger: Ledger,
     only_print: bool,
     yes: bool,
-    where: str,
-    wish: Wish,
-) -> None:
+) -> bool:
+    """Whether its files were changed."""
     try:
         changes = [change for change in map(ledger.put, edits) if change.is_real]
     except (MemoryServerError, OSError) as error:
         say(f"{client.title}: left as it is. {printable(error)}")
-        return
+        return False
     if not changes:
         say(f"{client.title}: connected already.")
-        return
+        return False
     _show(client, changes)
     if only_print:
-        return
-    if client.has_hooks and wish.capture:
-        say(CONSENT.format(where=where))
+        return False
     if not yes and not click.confirm(f"Connect {client.title}?", default=True):
         say(f"{client.title}: left as it is.")
-        return
+        return False
     for change in changes:
         ledger.make(change)
     say(f"{client.title}: connected.{' ' + client.note if client.note else ''}")
+    return True
 
 
 @click.command()
