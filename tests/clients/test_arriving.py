@@ -257,7 +257,7 @@ def test_the_model_is_offered_the_few_tools_of_the_default(person: Person, model
     assert {name.removeprefix("mcp__memory__") for name in offered} >= {
         "memory_save",
         "memory_recall",
-        "undo",
+        "undo_change",
     }
     assert len(offered) <= 9
 

@@ -107,6 +107,17 @@ def test_a_failed_command_is_answered_with_what_helped(engine: Engine) -> None:
     assert "seen before" in said.text
 
 
+def test_what_helps_is_said_when_it_fails_though_the_digest_said_it_and_once_a_session(
+    engine: Engine,
+) -> None:
+    store(engine)
+    place = Place(session="s1")
+    assert "pip install pyyaml" in engine.arrivals.at_start(place).text
+    error = "Traceback…\nModuleNotFoundError: No module named 'yaml'"
+    assert "pip install pyyaml" in engine.arrivals.for_failure("pytest -q tests", error, place).text
+    assert not engine.arrivals.for_failure("pytest -q tests", error, place).text
+
+
 def test_what_is_injected_is_short(engine: Engine) -> None:
     many = {
         f"The staging database number {n} listens on port 54{n:02}. " + "Really. " * 90: "fact"

@@ -151,7 +151,8 @@ class Arrivals(Topic):
         if not answer.found or max(one.certainty for one in answer.found) < least:
             all_below = (Judged(one.memory, one.certainty, "below the floor") for one in answer.found)
             return Injection(left_out=tuple(all_below), silence="nothing fits well enough")
-        judged = self._judged(answer.found, floor - COMPANY, text, place)
+        told_as = "failures" if heading == FAILURE_HEADING else "injected"
+        judged = self._judged(answer.found, floor - COMPANY, text, place, told_as)
         fitting = [one for one in judged if not one.left_out]
         lines = list(within((line(one.memory, one.space) for one in fitting), PROMPT_TOKENS))
         chosen, over = fitting[: len(lines)], fitting[len(lines) :]
@@ -159,11 +160,13 @@ class Arrivals(Topic):
         if not chosen:
             return Injection(left_out=tuple(left), silence="all of it is known in this session")
         if record:
-            self._remember(place, [one.memory for one in chosen])
+            self._remember(place, [one.memory for one in chosen], told_as=told_as)
         return Injection(text=block(heading, lines), chosen=tuple(chosen), left_out=tuple(left))
 
-    def _judged(self, found: Sequence[Found], least: float, text: str, place: Place) -> list[Judged]:
-        known = self._known(place)
+    def _judged(
+        self, found: Sequence[Found], least: float, text: str, place: Place, told_as: str
+    ) -> list[Judged]:
+        known = self._known(place, told_as)
         judged: list[Judged] = []
         for one in found:
             reason = _reason_against(one.memory, text, place, known)
@@ -189,14 +192,22 @@ class Arrivals(Topic):
         confirmed_first = sorted(found, key=lambda memory: memory.captured_at is not None)
         return [(f"{heading}:", None), *((line(memory, space), memory) for memory in confirmed_first)]
 
-    def _known(self, place: Place) -> _Known:
+    def _known(self, place: Place, told_as: str) -> _Known:
+        """What helps against a failure is said when it happens, whatever the digest has said before."""
         if not place.session:
             return _Known()
         with self._context.reading() as tx:
             found = tx.sessions.find(place.session)
-        return _Known(frozenset(found.state.get("injected", []))) if found else _Known()
+        return _Known(frozenset(found.state.get(told_as, []))) if found else _Known()
 
-    def _remember(self, place: Place, memories: Sequence[Memory], *, anew: bool = False) -> None:
+    def _remember(
+        self,
+        place: Place,
+        memories: Sequence[Memory],
+        *,
+        anew: bool = False,
+        told_as: str = "injected",
+    ) -> None:
         """Note what the session was told. After a start or a compaction, earlier blocks are gone."""
         if not place.session:
             return
@@ -205,9 +216,11 @@ class Arrivals(Topic):
             session = tx.sessions.find(place.session) or Session(
                 id=place.session, client=place.client, project=place.project
             )
-            before = [] if anew else session.state.get("injected", [])
-            told = list(dict.fromkeys([*before, *(memory.id for memory in memories)]))[-MOST_REMEMBERED:]
-            tx.sessions.put(replace(session, state={**session.state, "injected": told}))
+            state = {**session.state, **({"injected": [], "failures": []} if anew else {})}
+            for name in {"injected", told_as}:
+                told = dict.fromkeys([*state.get(name, []), *(memory.id for memory in memories)])
+                state[name] = list(told)[-MOST_REMEMBERED:]
+            tx.sessions.put(replace(session, state=state))
 
         self._context.note_in_passing(note)
 

@@ -58,7 +58,7 @@ def test_without_saying_which_nothing_happens(captured: Shell) -> None:
 def test_capture_is_paused_and_resumed(captured: Shell) -> None:
     captured.run("pause")
     assert "Paused" in captured.said("captured")
-    assert shell.said("resume").startswith("Resumed: ")
+    assert captured.said("resume").startswith("Resumed: ")
 
 
 def test_a_digest_is_kept_in_a_file_beside_what_people_wrote(captured: Shell, tmp_path: Path) -> None:
