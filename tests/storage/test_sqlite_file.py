@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -104,3 +105,20 @@ def test_where_files_cannot_be_locked_nobody_waits(path: Path, monkeypatch: pyte
     with FileLock(path).held(10):
         pass
     assert FileLock(path).take()
+
+
+def test_the_caches_of_all_connections_share_one_bound(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_memory.storage.sqlite.database.CACHE_BYTES", 8_000_000)
+    store = Store(SqliteDatabase(path, "NORMAL")).open()
+    with store.database.write() as connection:
+        filler = [{"key": f"filler {number}", "value": {"is": "x" * 800}} for number in range(15_000)]
+        connection.insert_all("setting", ("key", "value"), filler)
+    used = apsw.memory_used()
+    with ExitStack() as reading:
+        for _ in range(6):
+            connection = reading.enter_context(store.database.read())
+            connection.run("SELECT sum(length(value)) AS n FROM setting")
+            # Each would keep all 12 MB of the table.
+            assert apsw.memory_used() < max(used, 8_000_000) + 4_000_000
+    store.close()
+    apsw.soft_heap_limit(0)

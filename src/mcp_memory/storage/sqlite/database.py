@@ -29,6 +29,8 @@ READERS = 16
 """Connections that may read at once."""
 IDLE_READERS = 4
 """Connections kept open for the next reader."""
+CACHE_BYTES = 192 * 1024 * 1024
+"""Memory for the page caches of all connections together; each alone may have 64 MB."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
@@ -306,6 +308,8 @@ class SqliteDatabase:
 
     def _connect(self) -> apsw.Connection:
         _create_private(self._path)
+        # Beyond it a connection reuses its own pages: a large database read by many took 600 MB and more.
+        apsw.soft_heap_limit(CACHE_BYTES)
         connection = apsw.Connection(str(self._path), statementcachesize=500)
         self._identity = self._identity or _file_identity(self._path)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
