@@ -15,6 +15,7 @@ import argparse
 import json
 import multiprocessing
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -281,7 +282,16 @@ def _allowed(operation: Operation, url: str, target: str) -> set[str]:
     """The states that a kill may leave. Prepares the operation."""
     earlier = _state(url)
     operation.prepare(url, target)
-    return {_state(url), earlier} if operation.goes_back else {_state(url)}
+    return {_state_of_copy(url), earlier} if operation.goes_back else {_state(url)}
+
+
+def _state_of_copy(url: str) -> str:
+    """Closing a database would move its log into it, and a kill is to find the log."""
+    database = Path(url.removeprefix("sqlite:///"))
+    with tempfile.TemporaryDirectory() as folder:
+        for file in (database, database.with_name(f"{database.name}-wal")):
+            shutil.copy(file, folder)
+        return _state(f"sqlite:///{folder}/{database.name}")
 
 
 def _check_old_or_new(url: str, base: str, where: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +86,27 @@ def test_a_checkpoint_that_fails_does_not_fail_the_commit(
     assert contents(engine) == kept
     assert not refused, "a commit is safe in the log whatever becomes of the checkpoint"
     engine.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
+def test_on_a_full_disk_a_write_is_kept_or_refused_and_what_was_acknowledged_stays(path: Path) -> None:
+    texts = "".join(f"text {number} {'x' * 4000}\n" for number in range(2_000))
+    writer = subprocess.run(
+        [sys.executable, "-m", "tests.faults.limited_writer", f"sqlite:///{path}", "4000000"],
+        input=texts,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    lines = writer.stdout.splitlines()
+    kept = {line.removeprefix("kept ") for line in lines if line.startswith("kept ")}
+    assert len(lines) - len(kept) >= 20, writer.stderr
+    assert "Traceback" not in writer.stderr
+    with engine_on(path) as engine:  # as if there were room again
+        assert contents(engine) == kept
+        assert [one.detail for one in engine._context.store.database.examine() if not one.is_well] == []
+        engine.memories.remember(NewMemory(content="there is room again"))
 
 
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
