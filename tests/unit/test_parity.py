@@ -54,6 +54,7 @@ ONLY_ELSEWHERE = {
     "analytics.*": "each surface has the figures it can show; together they are the overview",
     "anthropic_compat.*": "Anthropic's nine tools to the letter; the same acts are in `graph`",
     "backups.make": "a file on the server's machine: for people there",
+    "backups.replace_all": "files on the server's machine: for people there",
     "captures.*": "what was captured is judged by people, not by the assistant it was captured from",
     "curation.*": "needs a model's or a page's overview; the command line has `consolidate`",
     "digest.write": "an assistant's resource; people have `recall` and the page",

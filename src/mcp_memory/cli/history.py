@@ -97,12 +97,16 @@ def undo(session: Session, change: str | None, anyone: bool, as_json: bool) -> N
 
 @click.command()
 @click.argument("which", metavar="ID | ENTITY")
+@click.option("--backups", is_flag=True, help="Also replace all backups, which still hold it, by a new one.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
-def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Remove a memory, or an entity with all its memories, for good: also from history and journal."""
+def purge(session: Session, which: str, backups: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Remove a memory, or an entity with all its memories, for good: also from history and journal.
+
+    Backups made before still hold it; --backups replaces them all by one new backup.
+    """
     topic = session.engine.history
     found = topic.purge(which, dry_run=True)
     if not dry_run:
@@ -112,6 +116,23 @@ def purge(session: Session, which: str, dry_run: bool, yes: bool, as_json: bool)
         print_json(found)
     else:
         say(f"{'Would remove' if dry_run else 'Removed'} {_going(found)} for good.")
+    if not dry_run:
+        _purge_backups(session, backups)
+
+
+def _purge_backups(session: Session, replace: bool) -> None:
+    from mcp_memory.engine.backups import backups_in
+    from mcp_memory.wiring import backup_plan
+
+    plan = backup_plan(session.config)
+    if replace:
+        gone = session.engine.backups.replace_all(plan)
+        note(f"Replaced {counted(len(gone), 'earlier backup')} by a new one.")
+    elif held := backups_in(plan.folder):
+        note(
+            f"{counted(len(held), 'backup')} in {plan.folder} may still hold it: `mcp-memory purge --backups`"
+            " replaces them, or delete them; they leave by rotation too."
+        )
 
 
 @click.command()

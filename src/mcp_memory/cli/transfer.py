@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from io import BytesIO
 from pathlib import Path
-from typing import IO, get_args
+from typing import IO, BinaryIO, get_args
 
 import click
 
 from mcp_memory.cli.output import counted, json_option, note, print_json, say
+from mcp_memory.cli.passphrase import passphrase, passphrase_file_option
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
+from mcp_memory.engine.backups import decrypted, encrypting, is_encrypted
 from mcp_memory.engine.import_preview import Preview
 from mcp_memory.engine.import_source import FORMATS, default_source
 from mcp_memory.engine.transfer import Format, Imported, LeftOut
@@ -27,16 +30,23 @@ NOUNS = {"memory": "memories", "entity": "entities"}
 @click.argument("path", required=False, type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--format", "format", type=click.Choice(FORMATS), help="What it is, if that is not detected.")
 @click.option("--preview", is_flag=True, help="Only show what would be imported.")
+@passphrase_file_option
 @json_option
 @click.pass_obj
 @click.pass_context
 def import_(
-    ctx: click.Context, session: Session, path: Path | None, format: str | None, preview: bool, as_json: bool
+    ctx: click.Context,
+    session: Session,
+    path: Path | None,
+    format: str | None,
+    preview: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Add the memories in PATH (- for standard input) to yours. What it is, is detected:
 
     \b
-    - an export of mcp-memory, or the JSONL of Anthropic's memory server
+    - an export of mcp-memory (also encrypted), or the JSONL of Anthropic's memory server
     - a data export of ChatGPT or Claude (zip, folder or JSON): the memories in it
     - JSON of mem0
     - a folder of Markdown notes, such as an Obsidian vault
@@ -46,7 +56,9 @@ def import_(
     nothing could be used. `mcp-memory undo` takes an import back.
     """
     path = path or default_source()
-    source = sys.stdin.buffer if str(path) == "-" else path.expanduser()
+    source: BinaryIO | Path = sys.stdin.buffer if str(path) == "-" else path.expanduser()
+    if isinstance(source, Path) and is_encrypted(source):
+        source = BytesIO(decrypted(source.read_bytes(), passphrase(session, passphrase_file)))
     if preview:
         found = session.engine.transfer.preview(source, format)
         print_json(found) if as_json else _show_preview(found, path)
@@ -71,17 +83,22 @@ def import_(
     help="`full`: everything. `anthropic`: the graph, as Anthropic's memory server writes it.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--encrypt", is_flag=True, help="Encrypt it with a passphrase, in the age format.")
+@passphrase_file_option
 @click.pass_obj
-def export(session: Session, file: Path, format: Format, force: bool) -> None:
+def export(
+    session: Session, file: Path, format: Format, force: bool, encrypt: bool, passphrase_file: Path | None
+) -> None:
     """Write everything in the space to FILE, or to standard output.
 
     A full export is a backup: it also holds versions, history and forgotten memories, and `mcp-memory
     import` reads it into this or another database.
     """
+    secret = passphrase(session, passphrase_file, new=True) if encrypt else ""
     transfer = session.engine.transfer
     lines = transfer.export_full() if format == "full" else transfer.export_anthropic()
     count = 0
-    with _output(file, force) as out:
+    with _output(file, force) as out, encrypting(out, secret) if encrypt else nullcontext(out) as out:
         for line in lines:
             out.write(line.encode() + b"\n")
             count += bool(line)

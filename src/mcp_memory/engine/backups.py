@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.schedule import is_due
@@ -23,6 +25,7 @@ from mcp_memory.tuning import BackupPlan
 _log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"memory-(\d{8}T\d{6})Z\.db(?:\.age)?")
+_AGE = b"age-encryption.org/v1"
 _LAST_BACKUP = "*backup"
 
 UNFINISHED_FOR = timedelta(hours=1)
@@ -72,6 +75,22 @@ class Backups(Topic):
             tx.settings.put(_LAST_BACKUP, now.isoformat())
         return made
 
+    def replace_all(self, plan: BackupPlan) -> list[Backup]:
+        """Make a backup of today's state, then remove all earlier ones, which hold what was purged since.
+
+        Returns those that were removed. Encrypted ones go too: no passphrase is needed to remove a file.
+        """
+        old = backups_in(plan.folder)
+        same_second = f"memory-{self._context.clock().astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+        for backup in old:
+            if backup.path.name.startswith(same_second):
+                backup.path.unlink(missing_ok=True)
+        made = self.make(plan)
+        for backup in old:
+            if backup.path != made.path:
+                backup.path.unlink(missing_ok=True)
+        return old
+
     def make_if_due(self, plan: BackupPlan) -> Backup | None:
         """Make the backup that the plan asks for, unless it is not time yet or there is nothing to keep."""
         now = self._context.clock()
@@ -114,6 +133,26 @@ def encrypt_file(source: Path, target: Path, passphrase: str) -> None:
     """Encrypt a file in the age format."""
     target.touch(0o600)
     target.write_bytes(_age().passphrase.encrypt(source.read_bytes(), passphrase))
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a file is in the age format, whatever its name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_AGE)) == _AGE
+
+
+@contextmanager
+def encrypting(out: IO[bytes], passphrase: str) -> Iterator[IO[bytes]]:
+    """A file to write to; `out` gets all of it, encrypted, when it is complete.
+
+    The plain text is kept in memory, not on a disk.
+    """
+    plain = BytesIO()
+    age = _age()
+    yield plain
+    out.write(age.passphrase.encrypt(plain.getvalue(), passphrase))
 
 
 def decrypt_file(source: Path, target: Path, passphrase: str) -> None:
