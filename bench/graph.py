@@ -23,6 +23,11 @@ from bench.stores import Json
 BUDGET = 12.0
 """Seconds for one kind of call; the slow ones are then measured on fewer calls."""
 
+SYNCED = "a few milliseconds of ours are the protocol library and the sync to the disk"
+ROWS = (
+    "350 rows, each with a journal entry and its words, where the official server appends 50 lines in memory"
+)
+
 Call = Callable[[Server, int], object]
 
 
@@ -154,24 +159,36 @@ def goals(results: dict[str, Json]) -> list[Goal]:
             if size in results:
                 value = ratio(size, tool)
                 what = f"`{tool}`, one call, at {int(size):,}"
-                found.append(Goal(what, f"{value:.2f} × the official server", f"≤ {most:g} ×", value <= most))
+                met, said = value <= most, f"{value:.2f} × the official server"
+                found.append(Goal(what, said, f"≤ {most:g} ×", met, "" if met else SYNCED))
     fifty = "50 entities × 3 observations"
     if "1000" in results:
         value = ratio("1000", fifty)
         found.append(
-            Goal(f"{fifty} in one call, at 1,000", f"{value:.2f} × official", "≤ 1.5 ×", value <= 1.5)
+            Goal(
+                f"{fifty} in one call, at 1,000",
+                f"{value:.2f} × official",
+                "≤ 1.5 ×",
+                value <= 1.5,
+                "" if value <= 1.5 else ROWS,
+            )
         )
     if len(results) > 1:
         times = [results[size][fifty]["ours"]["p50"] for size in sorted(results, key=int)]
         found.append(
             Goal(
                 f"{fifty}, by the size of the store",
-                " → ".join(f"{time:.0f}" for time in times) + " ms at 1 k → 10 k → 100 k",
+                " → ".join(f"{time:.0f}" for time in times)
+                + f" ms at {' → '.join(sorted(results, key=int))}",
                 "flat: at most 1.5 times the smallest",
                 max(times) <= 1.5 * min(times),
             )
         )
-    if "100000" in results:
+    if "100000" not in results:
+        unknown = "not measured in this run"
+        why = "`make bench-graph-100k` measures it"
+        found.append(Goal("`search_nodes` at 100,000 entities", unknown, "≤ 20 ms", False, why))
+    else:
         value = results["100000"]["search_nodes"]["ours"]["p50"]
         found.append(Goal("`search_nodes` at 100,000 entities", f"{value:.0f} ms", "≤ 20 ms", value <= 20))
     return found

@@ -23,6 +23,7 @@ from bench.stores import Json
 SIZE = 1000
 RUNS = 150
 COMMANDS = 20
+BESIDE = "an embedding takes 5 ms here; words, vectors, ranking, noting the use and the protocol take longer"
 
 
 def in_turns(acts: dict[str, Callable[[int], object]], count: int = RUNS) -> dict[str, Json]:
@@ -103,8 +104,15 @@ def goals(found: Json) -> list[Goal]:
             f"{usual:.2f} × one embedding, p95 {late:.2f} ×",
             "≤ 1.4 ×, p95 ≤ 2 ×",
             usual <= 1.4 and late <= 2,
+            "" if usual <= 1.4 and late <= 2 else BESIDE,
         ),
-        Goal("`store_memory`, one by one", f"{store:.2f} × one embedding", "≤ 1.5 ×", store <= 1.5),
+        Goal(
+            "`store_memory`, one by one",
+            f"{store:.2f} × one embedding",
+            "≤ 1.5 ×",
+            store <= 1.5,
+            "" if store <= 1.5 else BESIDE,
+        ),
         Goal(
             "`mcp-memory recall` from a shell, server warm", f"{command:.3f} s", "≤ 0.15 s", command <= 0.15
         ),
