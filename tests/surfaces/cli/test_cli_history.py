@@ -49,7 +49,7 @@ def test_history_of_a_deleted_memory_is_still_told(shell: Shell, id: str) -> Non
     shell.said("delete", id, "--yes")
     past = shell.json("history", id)
     assert (past["memory"], past["events"][-1]["event"]) == (None, "memory_deleted")
-    assert "gone" in shell.said("history", id)
+    assert "was deleted" in shell.said("history", id)
     assert "no memory has the id nothing" in shell.complaint("history", "nothing")
 
 
