@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
 
+const FIRST = /node_modules.(svelte|openapi-fetch|esm-env|clsx)|src.lib.(api|early|events|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
 const OUT = "../src/mcp_memory/server/page";
 
 /** Writes a `.gz` beside every file that shrinks, so that the server need not compress. */
@@ -31,7 +32,11 @@ export default defineConfig({
     // Data in a URL would need a weaker Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { index: "index.html", docs: "docs.html" } },
+    rolldownOptions: {
+      input: { index: "index.html", docs: "docs.html" },
+      // What the first view needs is one file: every further one would be a further request.
+      output: { codeSplitting: { groups: [{ name: "page", test: FIRST }] } },
+    },
   },
   worker: { format: "es" },
   // For `npm run dev`: the page reloads by itself, the memory is that of a running server.

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import threading
+import os
+import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 import webbrowser
 from dataclasses import replace
+from itertools import chain
+from typing import Any, BinaryIO
 
 import click
 
 from mcp_memory.cli.session import Session
+from mcp_memory.config import Config, default_cache_dir
 
 PATIENCE = 2.0
-"""Seconds a running server has to answer; one that starts has thirty."""
+"""Seconds a running server has to answer."""
 
-STARTING = 30.0
+STARTING = 60.0
+"""Seconds until a server that was started must answer."""
+
+LOOK_EVERY = 0.05
+FLAGS = {"database_url": "--database", "space": "--space", "tools": "--tools", "log_level": "--log-level"}
+LONGEST_LOG = 1_000_000
+"""Bytes."""
 
 
 @click.command(name="open")
@@ -25,32 +37,58 @@ STARTING = 30.0
 def open_(session: Session, port: int | None, no_browser: bool) -> None:
     """Open the page that shows the memory, logged in.
 
-    Uses the server that runs; where none does, serves until Ctrl-C.
+    Uses the server that runs. Where none does, starts one in the background, which ends some minutes
+    after the page is closed.
     """
     config = session.config
     config = replace(config, api_port=config.api_port if port is None else port)
     base = f"http://{_reachable(config.api_host)}:{config.api_port}"
-    if _answers(base):
-        _show(session, base, no_browser)
-        return
-    from mcp_memory.cli.serve import run
-
-    stopped = threading.Event()
-    threading.Thread(target=_show_when_up, args=(session, base, no_browser, stopped), daemon=True).start()
-    try:
-        run(session, config)
-    finally:
-        stopped.set()
+    if not _answers(base):
+        _start(session, config, base)
+    _show(session, base, no_browser)
 
 
-def _show_when_up(session: Session, base: str, no_browser: bool, stopped: threading.Event) -> None:
-    waited = 0.0
-    while not stopped.is_set() and waited < STARTING:
-        if _answers(base):
-            _show(session, base, no_browser)
-            return
-        stopped.wait(0.1)
-        waited += 0.1
+def _start(session: Session, config: Config, base: str) -> None:
+    """Returns once the server answers. Raises `ClickException` with what it said if it does not."""
+    with _log() as log:
+        began = log.tell()
+        started = subprocess.Popen(
+            [*_program(session), "serve", "--port", str(config.api_port), "--until-idle"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            **_detached(),
+        )
+        deadline = time.monotonic() + STARTING
+        while not _answers(base):
+            if started.poll() is not None or time.monotonic() > deadline:
+                log.seek(began)
+                raise click.ClickException(log.read().decode(errors="replace").strip() or "no server started")
+            time.sleep(LOOK_EVERY)
+    click.echo("Started a server in the background; it ends when nobody uses it.", err=True)
+
+
+def _program(session: Session) -> list[str]:
+    """This program with these settings. Those of the environment are inherited."""
+    file = ["--config", str(session.file)] if session.file is not None else []
+    given = [(flag, str(session.flags[name])) for name, flag in FLAGS.items() if name in session.flags]
+    return [sys.executable, "-P", "-m", "mcp_memory", *file, *chain.from_iterable(given)]
+
+
+def _detached() -> dict[str, Any]:
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def _log() -> BinaryIO:
+    """Goes on with what is there, unless that has become long."""
+    file = default_cache_dir() / "page-server.log"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    is_long = file.exists() and file.stat().st_size > LONGEST_LOG
+    log = file.open("w+b" if is_long else "a+b")
+    log.seek(0, os.SEEK_END)
+    return log
 
 
 def _show(session: Session, base: str, no_browser: bool) -> None:

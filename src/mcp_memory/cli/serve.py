@@ -14,8 +14,9 @@ from mcp_memory.config import Config
 @click.command()
 @click.option("--host", help="The address to listen on; this machine only, unless API_TOKEN is set.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 chooses a free one.")
+@click.option("--until-idle", is_flag=True, hidden=True, help="End some time after the last visitor.")
 @click.pass_obj
-def serve(session: Session, host: str | None, port: int | None) -> None:
+def serve(session: Session, host: str | None, port: int | None, until_idle: bool) -> None:
     """Serve the page, REST, events and MCP over HTTP, until it is stopped."""
     config = session.config
     run(
@@ -25,21 +26,25 @@ def serve(session: Session, host: str | None, port: int | None) -> None:
             api_host=config.api_host if host is None else host,
             api_port=config.api_port if port is None else port,
         ),
+        leaves_after=config.shared_idle if until_idle else None,
     )
 
 
-def run(session: Session, config: Config) -> None:
-    """Serve as the settings say, until it is stopped."""
+def run(session: Session, config: Config, *, leaves_after: float | None = None) -> None:
+    """Serve as the settings say, until it is stopped or nobody has used it for `leaves_after` seconds."""
     from mcp_memory.server.app import build_app
+    from mcp_memory.server.connected import Connected
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.serving import listening, server
 
     engine = LazyEngine(lambda: session.build_engine("http"))
-    app = build_app(config, engine, sharing(session, engine))
+    connected = Connected()
+    app = build_app(config, engine, sharing(session, engine, connected), connected)
     with listening(config.api_host, config.api_port) as opened:
         port = opened.getsockname()[1]
         http = server(app, config.api_host, port, config.log_level)
         http.ends_process = True
+        http.leaves_after, http.is_needed = leaves_after, lambda: bool(connected())
         http.announce = lambda: click.echo(
             f"mcp-memory on {_address(config.api_host, port)} (stop with Ctrl-C)", err=True
         )

@@ -18,6 +18,7 @@ from mcp_memory.thin.settings import Settings, resolve
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
     from mcp_memory.server.app import Beside
+    from mcp_memory.server.connected import Connected
     from mcp_memory.server.events import Feed
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.shared.service import Service
@@ -75,7 +76,7 @@ def service_of(
     )
 
 
-def sharing(session: Session, engine: LazyEngine) -> Beside:
+def sharing(session: Session, engine: LazyEngine, connected: Connected) -> Beside:
     """The shared server that `serve` runs beside its app, for assistants on this machine.
 
     A shared server that is there makes room; its clients come over.
@@ -101,6 +102,7 @@ def sharing(session: Session, engine: LazyEngine) -> Beside:
             )
             yield
             return
+        connected.follow(service.connected)
         try:
             yield
         finally:

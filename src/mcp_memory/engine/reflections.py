@@ -72,15 +72,21 @@ class Reflections(Topic):
         author: str | None = None,
         mood: str | None = None,
         target_type: str | None = None,
+        target: int | str | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> ReflectionPage:
-        """The newest first. What is None does not restrict."""
+        """The newest first. What is None does not restrict. `target` needs its type, as in `add`."""
+        if target is not None and target_type is None:
+            raise Invalid("say with target_type what the target is")
         checked_limit(limit, MOST_LISTED)
         for text in (author, mood, target_type):
             storable(text or "", "a filter")
         with self._context.reading() as tx:
-            allowed = tx.reflections.allowed(author=author, mood=mood, target_type=target_type)
+            seq = None if target is None else _target_seq(tx, _target_type(str(target_type)), target)
+            allowed = tx.reflections.allowed(
+                author=author, mood=mood, target_type=target_type, target_seq=seq
+            )
             found = tx.reflections.find(allowed, limit, checked_offset(offset))
             return ReflectionPage(tuple(_targeted(tx, found)), tx.reflections.count_found(allowed))
 

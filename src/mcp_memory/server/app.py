@@ -17,6 +17,7 @@ from mcp_memory import __version__
 from mcp_memory.config import Config, is_postgres
 from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server import page, problems, rest
+from mcp_memory.server.connected import Connected
 from mcp_memory.server.events import Feed
 from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
@@ -51,7 +52,12 @@ def openapi_document() -> dict[str, Any]:
     return _app(None).openapi()
 
 
-def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nullcontext()) -> ASGIApp:
+def build_app(
+    config: Config,
+    engine: LazyEngine,
+    beside: Beside = lambda _: nullcontext(),
+    connected: Connected | None = None,
+) -> ASGIApp:
     """The whole server. The engine is built at the first request that needs it."""
     feed = Feed(engine)
     mcp = McpOverHttp(
@@ -79,6 +85,7 @@ def build_app(config: Config, engine: LazyEngine, beside: Beside = lambda _: nul
     app.state.api_token = config.api_token
     app.state.command = command_line(config)
     app.state.requests = Requests()
+    app.state.connected = connected or Connected()
     problems.install(app)
     app.router.routes.append(mcp.route)
     page.install(app)

@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -40,6 +41,26 @@ class Server(uvicorn.Server):
 
     announce: Callable[[], None] = staticmethod(lambda: None)
     """Called once requests are answered."""
+
+    leaves_after: float | None = None
+    """Seconds without any connection after which it ends by itself."""
+
+    is_needed: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether it stays although nobody is connected by HTTP."""
+
+    _quiet_since: float | None = None
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._is_abandoned(time.monotonic())
+
+    def _is_abandoned(self, now: float) -> bool:
+        if self.leaves_after is None:
+            return False
+        if self.server_state.connections or self.is_needed():
+            self._quiet_since = None
+        elif self._quiet_since is None:
+            self._quiet_since = now
+        return self._quiet_since is not None and now - self._quiet_since >= self.leaves_after
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         quiet_accept_failures(asyncio.get_running_loop())

@@ -38,8 +38,8 @@ class Reflections:
         found = self._scope.fetch("reflections_about", seqs, slots=_SLOTS, target_type=target_type)
         return [reflection_of(row) for row in found]
 
-    def allowed(self, **wanted: str | None) -> Allowed:
-        """Filter by author, mood or target type; None does not restrict."""
+    def allowed(self, **wanted: str | int | None) -> Allowed:
+        """Filter by author, mood or target; None does not restrict."""
         given = {column: value for column, value in wanted.items() if value is not None}
         conditions = ["o.space_id = :space_id", *(f"o.{column} = :{column}" for column in given)]
         return Allowed(" AND ".join(conditions), {"space_id": self._scope.space_id, **given})

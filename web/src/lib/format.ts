@@ -20,6 +20,12 @@ export function ago(time: string | Date | null | undefined): string {
   return "just now";
 }
 
+/** A length of time, in its largest whole unit. */
+export function duration(seconds: number): string {
+  const [unit, size] = STEPS.find(([, one]) => seconds >= one) ?? (["second", 1] as const);
+  return new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "long" }).format(Math.floor(seconds / size));
+}
+
 export function moment(time: string | Date): string {
   return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

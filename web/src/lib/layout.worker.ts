@@ -8,8 +8,16 @@ export type Settled = { positions: Float32Array; done: boolean };
 const STEP = 12;
 
 let current = 0;
+let waiting: (() => void) | undefined;
+let held = false;
 
-self.onmessage = ({ data }: MessageEvent<Wanted>) => {
+self.onmessage = ({ data }: MessageEvent<Wanted | "wait" | "resume">) => {
+  if (data === "wait" || data === "resume") {
+    held = data === "wait";
+    if (!held) waiting?.();
+    return;
+  }
+  waiting = undefined;
   const mine = ++current;
   const graph = new Graph({ multi: true });
   for (const [id, x, y, fixed] of data.nodes) graph.addNode(id, { x, y, fixed });
@@ -26,6 +34,8 @@ self.onmessage = ({ data }: MessageEvent<Wanted>) => {
   let left = data.iterations;
 
   function step(): void {
+    waiting = undefined;
+    if (held) return void (waiting = step);
     if (mine !== current) return; // another graph came meanwhile
     const count = Math.min(left, STEP);
     forceAtlas2.assign(graph, { iterations: count, settings });

@@ -2,8 +2,11 @@
 
 type Status = "open" | "logged_in" | "login_needed" | "unreachable";
 
+/** Whether the last visit was let in: then this one is shown at once, and asked to log in if that has changed. */
+const WAS_INSIDE = "was_inside";
+
 class Session {
-  status = $state<Status>("unreachable");
+  status = $state<Status>(localStorage.getItem(WAS_INSIDE) ? "open" : "unreachable");
   client = $state("");
   rights = $state<"read" | "write">("write");
   /** The space that was chosen; empty for the server's default. */
@@ -28,7 +31,8 @@ export async function begin(): Promise<void> {
     history.replaceState(null, "", location.pathname);
     await logIn({ code }).catch((error: Error) => (session.message = error.message));
   }
-  await refresh();
+  const asked = refresh();
+  if (code || session.status !== "open") await asked;
 }
 
 export async function refresh(): Promise<void> {
@@ -43,6 +47,8 @@ export async function refresh(): Promise<void> {
       csrf: told.csrf_token ?? "",
       version: told.version,
     });
+    if (session.status === "login_needed") localStorage.removeItem(WAS_INSIDE);
+    else localStorage.setItem(WAS_INSIDE, "yes");
   } catch {
     session.status = "unreachable";
   }

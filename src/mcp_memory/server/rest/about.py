@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 
+from mcp_memory.server.principal import principal_of
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.shapes.shape import Shape
 
@@ -22,6 +23,12 @@ class ActiveClient(Shape):
     last_at: datetime
 
 
+class ConnectedAssistant(Shape):
+    name: str = Field(description="As it introduced itself; empty until then.")
+    tools: str = Field(description="The tool sets it asked for.")
+    seconds: float = Field(description="For how long it has been connected.")
+
+
 class About(Shape):
     database: str
     size_bytes: int = Field(description="Of the whole database, on disk.")
@@ -30,10 +37,15 @@ class About(Shape):
     command: list[str] = Field(
         description="Starts the program for this memory on the server's machine: for clients' settings."
     )
+    connected: list[ConnectedAssistant] = Field(
+        description="Assistants that use this server now in this space, through the shared server."
+    )
     clients: list[ActiveClient] = Field(description="In this space, the most recent first.")
 
 
 @router.get("")
 def read_about(request: Request, engine: Acting) -> About:
     """Say how large the memory is, how it fades, how to connect to it, and who changed it lately."""
-    return About.of(engine.overseeing.about(), command=request.app.state.command)
+    space = principal_of(request).caller.space
+    connected = [one for one in request.app.state.connected() if one.space == space]
+    return About.of(engine.overseeing.about(), command=request.app.state.command, connected=connected)

@@ -38,6 +38,7 @@ class WhichReflections(Paging):
     author: str | None = None
     mood: str | None = None
     target_type: ReflectionTarget | None = None
+    target_id: UUID | None = Field(None, description="With `target_type`: of the entity or relation.")
 
 
 class FoundReflection(Reflection):
@@ -80,6 +81,7 @@ def list_reflections(
         author=which.author,
         mood=which.mood,
         target_type=which.target_type,
+        target=str(which.target_id) if which.target_id else None,
         limit=which.limit,
         offset=which.offset,
     )

@@ -160,7 +160,7 @@ class Host:
         if self._leaving:
             return  # it finds another
         session = Session(reader, writer, offer.server, hello.session)
-        self._sessions[session] = Client(hello, self._clock())
+        self._sessions[session] = Client(hello, self._clock(), lambda: session.client_name)
         try:
             await _say(writer, {"answer": {"greeting": offer.greeting}})
             await session.run()

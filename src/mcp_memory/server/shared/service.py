@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import anyio.abc
 import anyio.to_thread
 
 from mcp_memory.config import Config
+from mcp_memory.server.connected import ConnectedAssistant
 from mcp_memory.server.events import Feed
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.mcp.server import build
@@ -64,6 +66,20 @@ class Service:
             async with self.host.running(patience):
                 yield
             self._ending.set()
+
+    def connected(self) -> list[ConnectedAssistant]:
+        """Who has a session open."""
+        now = time.monotonic()
+        return [
+            ConnectedAssistant(
+                client.name(),
+                config.space,
+                config.tools,
+                now - client.since,
+            )
+            for client in self.host.clients
+            for config in (self.config_of(client.hello.settings),)
+        ]
 
     def engine_of(self, hello: Hello) -> Engine:
         """The engine, in the client's space and within its limits."""

@@ -12,6 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
+from mcp_memory.model import client_name
 from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.server import greeting
 from mcp_memory.server.mcp.stdio import LAST_ANSWERS, refusal
@@ -34,6 +35,8 @@ class Session:
         self._listening: set[types.RequestId] = set()
         self._fewer = anyio.Event()
         self._reading = anyio.CancelScope()
+        self.client_name = ""
+        """As the client introduced itself."""
 
     async def run(self) -> None:
         """Serve until the client hangs up or the session is drained."""
@@ -78,6 +81,8 @@ class Session:
         if not isinstance(message, types.JSONRPCRequest) or number is None:
             return SessionMessage(message)
         self._unanswered[message.id] = number
+        if message.method == "initialize":
+            self.client_name = _introduced((message.params or {}).get("clientInfo"))
         if message.method == wire.LISTEN:
             self._listening.add(message.id)
         request_key = RequestKey(key=f"{self._name}/{number}", again=again)
@@ -105,6 +110,10 @@ class Session:
             self._unanswered.pop(id, None)
             self._listening.discard(id)
         self._fewer.set()
+
+
+def _introduced(info: object) -> str:
+    return client_name(str(info.get("name", ""))) if isinstance(info, dict) else ""
 
 
 def _parsed(line: bytes) -> Incoming:

@@ -1,0 +1,30 @@
+"""Which assistants are connected to this process now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedAssistant:
+    name: str
+    """As it introduced itself; empty until then."""
+    space: str
+    tools: str
+    """The tool sets it asked for."""
+    seconds: float
+    """For how long."""
+
+
+class Connected:
+    """Empty until a shared server runs in this process."""
+
+    def __init__(self) -> None:
+        self._read: Callable[[], Sequence[ConnectedAssistant]] = tuple
+
+    def follow(self, read: Callable[[], Sequence[ConnectedAssistant]]) -> None:
+        self._read = read
+
+    def __call__(self) -> Sequence[ConnectedAssistant]:
+        return self._read()
