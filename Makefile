@@ -101,7 +101,7 @@ bench-libraries: ## Vectors, words, embedding and the work of maintenance, in on
 	$(BIN)/python -m bench.http
 
 bench-page: ## The page in a browser
-	$(BIN)/python -m bench.page
+	$(BIN)/python -m bench.page --markdown docs/benchmarks/page.md
 
 bench-summary: ## docs/benchmarks.md from what the parts have found
 	$(BIN)/python -m bench.summary

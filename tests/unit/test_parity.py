@@ -58,6 +58,7 @@ ONLY_ELSEWHERE = {
     "captures.*": "what was captured is judged by people, not by the assistant it was captured from",
     "curation.*": "needs a model's or a page's overview; the command line has `consolidate`",
     "digest.write": "an assistant's resource; people have `recall` and the page",
+    "graph.update_relation": "assistants and commands create a relation again, which updates it",
     "graph.add_to_each": "Anthropic's spelling of adding observations",
     "graph.delete_from_each": "Anthropic's spelling of deleting observations",
     "graph.create_entit*": "REST creates one, the others create several",

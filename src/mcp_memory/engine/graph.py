@@ -211,6 +211,32 @@ class KnowledgeGraph(Topic):
         with self._context.reading() as tx:
             return tx.relations.get_id(id)
 
+    def update_relation(
+        self,
+        id: str,
+        *,
+        type: str | None = None,
+        strength: float | None = None,
+        confidence: float | None = None,
+        context: str | None = None,
+    ) -> Relation:
+        """Change what is given. Another type replaces the relation; ended ones stay as they were."""
+        with self._context.writing() as tx:
+            relation = tx.relations.get_id(id)
+            if relation.ended_at is not None:
+                raise Invalid("this relation has ended: create it again, and change that one")
+            wanted = NewRelation(
+                source=relation.source,
+                target=relation.target,
+                type=type or relation.type,
+                strength=relation.strength if strength is None else strength,
+                confidence=relation.confidence if confidence is None else confidence,
+                context=relation.context if context is None else context,
+                metadata=relation.metadata,
+            )
+            self._check_relation(wanted)
+            return self._writer(tx).revise_relation(relation, wanted)
+
     def end_relation(self, which: int | str | Triple) -> EndedRelation:
         """End a relation: it stays readable as history, and may begin again later.
 

@@ -166,6 +166,16 @@ class GraphWriter:
             return RelationOutcome(wanted, missing=wanted.source if source is None else wanted.target)
         return self.relate(source, target, wanted)
 
+    def revise_relation(self, relation: Relation, wanted: NewRelation) -> Relation:
+        """The relation with what is wanted; one of another type takes its place."""
+        if wanted.type == relation.type:
+            return self._change_relation(relation, wanted)
+        ends = self._tx.entities.get(relation.source), self._tx.entities.get(relation.target)
+        self.unrelate(relation)
+        revised = self.relate(*ends, wanted).relation
+        assert revised is not None
+        return revised
+
     def unrelate(self, relation: Relation) -> None:
         """Delete a relation, with its inverse while both are active."""
         inverse = None if relation.ended_at else inverse_of(self._tx, relation)

@@ -1,13 +1,17 @@
-/** The answer that index.html asks the browser to fetch ahead, while the page itself is being loaded. */
+/** What was remembered lately: index.html lets the browser fetch it while the page itself is being loaded. */
 
-const RECENT = "/api/memories?order=recent&limit=8";
-let left = true;
+const FRESH = 3000; // milliseconds since the page was opened
 
-/** What was remembered lately, fetched ahead; once, since afterwards it is old. */
+// Taken at once, needed or not: the browser would hand it to the next request for this address, whenever
+// that comes, and whichever space or login it is for.
+let ahead: Promise<Response> | undefined = fetch("/api/memories?order=recent&limit=8");
+ahead.catch(() => {});
+
+/** The answer, once, while it is fresh. */
 export function recentAhead(): Promise<Response> | undefined {
-  if (!left) return undefined;
-  left = false;
-  return fetch(RECENT); // the browser hands it over only to a request without headers of its own
+  const answer = performance.now() < FRESH ? ahead : undefined;
+  ahead = undefined;
+  return answer;
 }
 
 /** Run something once the first view is on the screen. */

@@ -1,4 +1,5 @@
 /** Who uses the page, in which space, and whether they must log in first. */
+import { recentAhead } from "./early";
 
 type Status = "open" | "logged_in" | "login_needed" | "unreachable";
 
@@ -55,6 +56,7 @@ export async function refresh(): Promise<void> {
 }
 
 export async function logIn(how: { token: string } | { code: string }): Promise<void> {
+  void recentAhead(); // it was refused
   const answer = await fetch("/api/session", {
     method: "POST",
     headers: { "content-type": "application/json", ...(session.csrf ? { "x-csrf-token": session.csrf } : {}) },

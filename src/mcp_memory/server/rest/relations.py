@@ -31,6 +31,13 @@ class RelationToBegin(Body):
     metadata: dict[str, Any] = {}
 
 
+class RelationChanges(Body):
+    type: Text | None = Field(None, validation_alias="relation_type")
+    strength: Share | None = None
+    confidence: Share | None = None
+    context: str | None = None
+
+
 class WhichRelations(Paging):
     entity_id: str | None = Field(None, description="Touching this entity, by its id or name.")
     relation_type: str | None = None
@@ -88,6 +95,12 @@ def list_relations(
 def get_relation(id: Id, engine: Acting) -> Relation:
     """Read one relation, active or ended."""
     return Relation.of(engine.graph.get_relation(str(id)))
+
+
+@router.put("/{id:uuid}", responses=documented(404))
+def update_relation(id: Id, changes: RelationChanges, engine: Acting) -> Relation:
+    """Change what is given, leave the rest. Another type replaces the relation, under a new id."""
+    return Relation.of(engine.graph.update_relation(str(id), **changes.given()))
 
 
 @router.post("/{id:uuid}/end", responses=documented(404))
