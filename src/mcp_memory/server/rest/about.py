@@ -23,7 +23,7 @@ class ActiveClient(Shape):
     last_at: datetime
 
 
-class ConnectedAssistant(Shape):
+class ConnectedNow(Shape):
     name: str = Field(description="As it introduced itself; empty until then.")
     tools: str = Field(description="The tool sets it asked for.")
     seconds: float = Field(description="For how long it has been connected.")
@@ -37,7 +37,7 @@ class About(Shape):
     command: list[str] = Field(
         description="Starts the program for this memory on the server's machine: for clients' settings."
     )
-    connected: list[ConnectedAssistant] = Field(
+    connected: list[ConnectedNow] = Field(
         description="Assistants that use this server now in this space, through the shared server."
     )
     clients: list[ActiveClient] = Field(description="In this space, the most recent first.")
