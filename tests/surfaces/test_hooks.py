@@ -140,6 +140,18 @@ def test_what_one_client_hears_another_is_told(client: Client, engine: Engine) -
     assert "walrus" in client.call("UserPromptSubmit", prompt="Where does our production cluster run?")
 
 
+def test_codex_says_what_a_command_printed_and_not_how_it_ended(client: Client, engine: Engine) -> None:
+    fix = (
+        "`pytest -q` failed with ModuleNotFoundError: No module named 'yaml'. What helped: pip install pyyaml"
+    )
+    engine.memories.remember(NewMemory(content=fix, type="learning"))
+    client.name = "codex"
+    failed = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
+    said = client.call("PostToolUse", **failed, tool_response="ModuleNotFoundError: No module named 'yaml'\n")
+    assert "pip install pyyaml" in said
+    assert client.call("PostToolUse", **failed, tool_response="12 passed\n") == ""
+
+
 def test_one_prompt_that_two_hooks_report_is_served_once(client: Client) -> None:
     assert client.call("UserPromptSubmit", prompt=ASKED)
     assert client.call("UserPromptSubmit", prompt=ASKED) == ""

@@ -33,6 +33,12 @@ LONGEST_TEXT = 20_000
 MOST_MESSAGES = 200
 _EXIT_CODE = re.compile(r"(?:exit(?:ed with)? code|process exited with code)[:\s]*(-?\d+)", re.IGNORECASE)
 
+_COMPLAINS = re.compile(
+    r"^(?:\w*(?:error|exception)\b|fatal:|traceback|failed\b|npm err!"
+    r"|.*(?:command not found|no such file or directory|permission denied))",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HookCall:
@@ -122,4 +128,6 @@ def _error(payload: Mapping[str, Any]) -> str:
         )
         text = "\n".join(one for one in shown if isinstance(one, str)) or text
     found = _EXIT_CODE.search(text)
-    return text[:LONGEST_TEXT] if found and int(found[1]) != 0 else ""
+    # Codex hands over what a command printed, and not how it ended.
+    failed = int(found[1]) != 0 if found else isinstance(response, str) and _COMPLAINS.search(text)
+    return text[:LONGEST_TEXT] if failed else ""
