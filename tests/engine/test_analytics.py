@@ -12,7 +12,8 @@ from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.relating import NewRelation, Triple
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Memory
-from tests.fakes import Clock
+from tests.conftest import EngineMaker
+from tests.fakes import Clock, HashEmbedder
 
 
 def remember(engine: Engine, content: str, **given: Any) -> Memory:
@@ -51,6 +52,25 @@ def test_statistics_count_what_lives(engine: Engine, clock: Clock) -> None:
     assert engine.analytics.types() == {"decision": 1, "fact": 1}
     assert list(engine.analytics.tags().items()) == [("warm", 2), ("drink", 1)]
     assert engine.analytics.tags(limit=1) == {"warm": 2}
+
+
+@pytest.mark.parametrize(
+    ("contents", "hinted"),
+    [
+        ((), False),
+        (("Ana vive en Madrid con su madre", "El servidor está en la oficina", "tea is hot"), True),
+        (("Ana vive en Madrid con su madre", "tea is hot", "the office is in the north"), False),
+    ],
+)
+def test_memories_in_a_language_the_model_does_not_know_bring_a_hint(
+    make_engine: EngineMaker, contents: tuple[str, ...], hinted: bool
+) -> None:
+    english, other = (make_engine(model=HashEmbedder(name=name)) for name in ("all-MiniLM-L6-v2", "another"))
+    for content in contents:
+        remember(english, content)
+    hint = english.analytics.overview().search_hint
+    assert (hint is not None and "multilingual" in hint) is hinted
+    assert other.analytics.overview().search_hint is None
 
 
 def test_growth_is_counted_by_day_week_and_month(engine: Engine, clock: Clock) -> None:

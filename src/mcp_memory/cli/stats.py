@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mcp_memory.cli.output import json_option, print_json, table
+from mcp_memory.cli.output import json_option, note, print_json, table
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.analytics import PERIODS, Overview, Period
 from mcp_memory.text.plain import plain
@@ -69,3 +69,5 @@ def _show(overview: Overview) -> None:
         ),
     )
     table(("type", "memories"), stats.memories_by_type.items(), empty="No memories.")
+    if overview.search_hint is not None:
+        note(f"Hint: {overview.search_hint}.")

@@ -4,8 +4,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal, get_args
 
+from mcp_memory.embedding import NoModel
 from mcp_memory.engine.context import Topic, checked_limit
+from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
 from mcp_memory.errors import Invalid
+from mcp_memory.model import Filter
+from mcp_memory.storage import Transaction
+from mcp_memory.text.language import is_foreign
 
 LOW_CONFIDENCE = 0.3
 """Below this effective confidence a memory counts as low: unused for about 52 days from full confidence,
@@ -17,6 +22,9 @@ PERIODS: tuple[Period, ...] = get_args(Period)
 MOST_PERIODS = 1000
 MOST_TAGS = 1000
 MOST_BINS = 100
+
+LANGUAGE_SAMPLE = 60
+"""How many of the newest memories tell the language that people write in here."""
 
 _EPOCH = date(1970, 1, 1)
 
@@ -47,6 +55,8 @@ class Overview:
     total_associations: int
     total_reflections: int
     pending_vectors: int
+    search_hint: str | None = None
+    """What would make search better here, such as another model for the memories' language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,24 @@ class Analytics(Topic):
                 total_associations=tx.analytics.count("associations"),
                 total_reflections=tx.analytics.count("reflections"),
                 pending_vectors=tx.indexes.count_pending(),
+                search_hint=self._language_hint(tx),
             )
+
+    def _language_hint(self, tx: Transaction) -> str | None:
+        """A better model for memories that are mostly in a language the present one does not know."""
+        embedder = self._context.embedder
+        if isinstance(embedder, NoModel) or embedder.card.name not in ENGLISH_MODELS:
+            return None
+        newest = tx.memories.find(
+            Filter(), order="recent", limit=LANGUAGE_SAMPLE, half_life=self._context.tuning.half_life
+        )
+        foreign = sum(is_foreign(memory.content) for memory in newest)
+        if 2 * foreign <= len(newest):
+            return None
+        return (
+            f"most of the newest memories are not in English, which is all that {embedder.card.name} knows, "
+            f"so search goes mostly by words; {MULTILINGUAL_HINT}"
+        )
 
     def growth(self, period: Period = "day", limit: int = 30) -> list[Growth]:
         """The last days, weeks (from Monday) or months, oldest first, without gaps."""

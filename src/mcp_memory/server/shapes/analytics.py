@@ -25,3 +25,4 @@ class Overview(Shape):
     total_associations: int
     total_reflections: int
     pending_vectors: int
+    search_hint: str | None
