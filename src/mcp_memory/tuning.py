@@ -25,9 +25,10 @@ SIGNALS = (
     "proximity",
     "names",
     "language",
+    "dates",
 )
 """What ranks memories: BM25, vectors, the score and the text of neighbours, who asks and who answers in a
-dialogue, the rare words of the best results, word order, names, language."""
+dialogue, the rare words of the best results, word order, names, language, the time that is asked for."""
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20

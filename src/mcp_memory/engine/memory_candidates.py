@@ -6,12 +6,13 @@ from functools import cached_property
 
 from mcp_memory.engine.candidates import Candidates, gather
 from mcp_memory.engine.pipeline import Question
-from mcp_memory.engine.surroundings import Surroundings, read_in_context
+from mcp_memory.engine.surroundings import MOST_READ, Surroundings, read_in_context
 from mcp_memory.model import Filter
-from mcp_memory.ranking.fusion import min_max, weighted
+from mcp_memory.ranking.fusion import DATED, lifted, min_max, weighted
 from mcp_memory.ranking.spreading import share_of_neighbours, shared_with_neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.text.dates import is_from
 from mcp_memory.tuning import Tuning
 
 READ_CLOSELY = 50
@@ -27,20 +28,21 @@ class MemoryCandidates:
     context: Surroundings
     terms: Sequence[str] = ()
     """The words of the query."""
+    dated: frozenset[int] = frozenset()
+    """Candidates from the time that is asked for."""
 
     def by_words(self) -> dict[int, float]:
-        return self._in_company(self.keyword)
+        return self._of_that_time(self._in_company(self.keyword))
 
     def by_meaning(self, least_cosine: float) -> dict[int, float]:
         least = max(least_cosine, self.found.unrelated)
-        return self._in_company(
-            {seq: self.found.semantic(seq) for seq, cosine in self.found.cosine.items() if cosine >= least}
-        )
+        near = {seq: self.found.semantic(seq) for seq, cosine in self.found.cosine.items() if cosine >= least}
+        return self._of_that_time(self._in_company(near))
 
     def by_both(self, keyword_weight: float) -> dict[int, float]:
         """Everything that holds a word of the query or means more than an unrelated text."""
         scores = weighted(self.keyword, self.semantic, keyword_weight)
-        return self._in_company(self.context.in_dialogue(scores, self.terms))
+        return self._of_that_time(self._in_company(self.context.in_dialogue(scores, self.terms)))
 
     @cached_property
     def keyword(self) -> dict[int, float]:
@@ -55,6 +57,9 @@ class MemoryCandidates:
     @cached_property
     def semantic(self) -> dict[int, float]:
         return {**_related(self.found), **self.context.meaning}
+
+    def _of_that_time(self, scores: dict[int, float]) -> dict[int, float]:
+        return lifted(scores, self.dated, DATED) if self.dated else scores
 
     def _in_company(self, scores: Mapping[int, float]) -> dict[int, float]:
         if not self.context.shares:
@@ -90,7 +95,19 @@ def gather_memories(
     context = read_in_context(
         tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of, tuning.without
     )
-    return MemoryCandidates(found, context.facts, context, question.terms)
+    dated = frozenset() if "dates" in tuning.without else _dated(question, context)
+    return MemoryCandidates(found, context.facts, context, question.terms, dated)
+
+
+def _dated(question: Question, context: Surroundings) -> frozenset[int]:
+    """Memories made in the time that is asked for; of those that were read, also what names that time."""
+    if not question.dates:
+        return frozenset()
+    return frozenset(
+        seq
+        for seq, facts in context.facts.items()
+        if is_from(question.dates, context.texts.get(seq, "")[:MOST_READ], facts.created_at.date())
+    )
 
 
 def keyword_weight(tuning: Tuning) -> float:

@@ -12,7 +12,7 @@ from mcp_memory.engine.pipeline import Note, Question, Ranking
 from mcp_memory.engine.surroundings import said_around
 from mcp_memory.model import Filter, Memory, TextMode
 from mcp_memory.ranking.decay import fading_factor
-from mcp_memory.ranking.fusion import best_first
+from mcp_memory.ranking.fusion import DATED, best_first
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.snapshot import cost
@@ -209,5 +209,6 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
         "cosine": found.cosine.get(seq),
         "semantic": candidates.semantic.get(seq, 0.0) if seq in found.cosine else None,
         "conversation": context.strength,
+        "dated": DATED if seq in candidates.dated else 0.0,
         **signals,
     }

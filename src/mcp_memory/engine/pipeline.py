@@ -15,6 +15,7 @@ from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
+from mcp_memory.text.dates import Period, asked_for
 from mcp_memory.text.preview import ends_of
 from mcp_memory.text.words import query_terms, tokens
 
@@ -41,6 +42,8 @@ class Question:
     text: str
     meaning: Meaning | ByWordsOnly
     by_meaning_only: bool = False
+    now: datetime | None = None
+    """When it is asked: what `last week` counts from."""
 
     @cached_property
     def terms(self) -> list[str]:
@@ -59,6 +62,11 @@ class Question:
         return frozenset(
             token for word in words if word[:1].isupper() and not word.isupper() for token in tokens(word)[:1]
         )
+
+    @cached_property
+    def dates(self) -> tuple[Period, ...]:
+        """The time that is asked for; empty if none is."""
+        return asked_for(ends_of(self.text, MOST_SEARCHED), self.now) if self.now else ()
 
     def without_words(self) -> "Question":
         return replace(self, by_meaning_only=True)
@@ -105,7 +113,8 @@ def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | N
     most = limits.recall_length if owner == "memory" else limits.query_length
     if not checked_query(query, most).strip():
         raise Invalid("the query is empty: say what to look for, in words that memories may contain")
-    return Question(query, by_words or Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner))
+    meaning = by_words or Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner)
+    return Question(query, meaning, now=context.clock())
 
 
 def search(context: Context, question: Question, plan: Plan[C, F, R], *, as_of: datetime | None = None) -> R:

@@ -83,6 +83,8 @@ class Surroundings:
     """Their words."""
     shares: bool = True
     """Whether a memory gets a share of its neighbours' scores."""
+    texts: Mapping[int, str] = field(default_factory=dict)
+    """Of the best candidates."""
 
     def in_dialogue(self, scores: Mapping[int, float], terms: Sequence[str]) -> dict[int, float]:
         """Scores with what each turn adds for itself, and for the rare words that the best turns have."""
@@ -110,8 +112,9 @@ def read_in_context(
 
     `without` names signals that an ablation leaves out.
     """
-    context = _read(tx, question, found, best, facts, facts_of, without)
-    return replace(context, shares="neighbours" not in without)
+    contents = tx.memories.contents(best) if question.terms else {}
+    context = _read(tx, question, found, best, contents, facts, facts_of, without)
+    return replace(context, shares="neighbours" not in without, texts=contents)
 
 
 def _read(
@@ -119,12 +122,12 @@ def _read(
     question: Question,
     found: Candidates,
     best: Sequence[int],
+    contents: Mapping[int, str],
     facts: Mapping[int, RankingFacts],
     facts_of: FactsOf,
     without: Collection[str],
 ) -> Surroundings:
     around, facts = _around(tx, best, facts, facts_of)
-    contents = tx.memories.contents(best) if question.terms else {}
     meaning = question.meaning
     ring = _neighbours(around)
     if isinstance(meaning, ByWordsOnly) or not ring or not contents:

@@ -1,12 +1,15 @@
 """Rank fusion: several result lists combined into one."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
 RRF_K = 60  # Cormack, Clarke and Büttcher 2009; all three tool sets name it
 ALPHA = 0.4  # the weight of words beside meaning in a hybrid score
+
+DATED = 0.2
+"""The part of its score that a memory from the time that is asked for gains."""
 
 
 def rrf(rankings: Iterable[Sequence[K]], k: int = RRF_K) -> dict[K, float]:
@@ -49,6 +52,11 @@ def weighted(keyword: Mapping[K, float], semantic: Mapping[K, float], alpha: flo
     return best_first(
         {key: alpha * keyword.get(key, 0.0) + (1 - alpha) * semantic.get(key, 0.0) for key in keys}
     )
+
+
+def lifted(scores: Mapping[K, float], chosen: Collection[K], by: float) -> dict[K, float]:
+    """The scores of the chosen raised by a part of themselves, best first; the others stay as they are."""
+    return best_first({key: score * (1 + by) if key in chosen else score for key, score in scores.items()})
 
 
 def best_first(scores: Mapping[K, float]) -> dict[K, float]:
