@@ -107,6 +107,24 @@ def test_where_files_cannot_be_locked_nobody_waits(path: Path, monkeypatch: pyte
     assert FileLock(path).take()
 
 
+def test_reading_everything_once_keeps_few_pages(path: Path) -> None:
+    store = Store(SqliteDatabase(path, "NORMAL")).open()
+    with store.database.write() as connection:
+        filler = [{"key": f"filler {number}", "value": {"is": "x" * 800}} for number in range(15_000)]
+        connection.insert_all("setting", ("key", "value"), filler)
+    with store.database.read() as connection:
+        connection.run("SELECT 1 AS n")
+    used = apsw.memory_used()
+    with store.database.read(whole=True) as connection:
+        connection.run("SELECT sum(length(value)) AS n FROM setting")
+        # It would keep all 12 MB of the table.
+        assert apsw.memory_used() < used + 4_000_000
+    with store.database.read() as connection:
+        connection.run("SELECT sum(length(value)) AS n FROM setting")
+        assert apsw.memory_used() > used + 8_000_000, "the next reader has its cache again"
+    store.close()
+
+
 def test_the_caches_of_all_connections_share_one_bound(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_memory.storage.sqlite.database.CACHE_BYTES", 8_000_000)
     store = Store(SqliteDatabase(path, "NORMAL")).open()

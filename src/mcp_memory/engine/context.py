@@ -124,11 +124,11 @@ class Context:
             _log.debug("use was not noted: %s", error)
 
     def reading(
-        self, *, urgent: bool = False, as_of: datetime | None = None
+        self, *, urgent: bool = False, whole: bool = False, as_of: datetime | None = None
     ) -> AbstractContextManager[Transaction]:
-        """See one moment: now, or as of an earlier one. `urgent`: without waiting for other readers."""
+        """See one moment: now, or as of an earlier one; `urgent` and `whole` as for a database's `read`."""
         if as_of is None:
-            return self.store.read(self.caller.space, self.clock(), urgent=urgent)
+            return self.store.read(self.caller.space, self.clock(), urgent=urgent, whole=whole)
         return self.store.read_as_of(
             self.caller.space, checked_moment(as_of, self.clock()), self._embedded_passages
         )

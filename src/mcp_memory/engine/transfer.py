@@ -3,10 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Literal, TypeVar
 
 from mcp_memory.engine import archive_records, archiving
@@ -15,6 +14,7 @@ from mcp_memory.engine.context import Topic, storable
 from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
 from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
+from mcp_memory.engine.spooling import spooled
 from mcp_memory.errors import Invalid
 from mcp_memory.events import ArchiveImported
 from mcp_memory.model import GENERIC_TYPE, UNKNOWN_TYPE, Entity, Progress, unreported
@@ -25,9 +25,6 @@ BATCH = 500
 """Lines between two commits: what was committed stays, and a second run goes over it without harm."""
 
 PROBLEMS_TOLD = 20
-
-KEPT_IN_MEMORY = 2**20
-"""Bytes of a file that is being checked; what is longer waits on disk."""
 
 Format = Literal["anthropic", "full"]
 """What we write."""
@@ -177,7 +174,7 @@ class Transfer(Topic):
 
     def export_full(self) -> Iterator[str]:
         """The lines of everything there is in the space, with versions, history and use, at one moment."""
-        with self._context.reading() as tx:
+        with self._context.reading(whole=True) as tx:
             yield from archiving.lines(tx, self._context.caller.space)
 
     def import_full(self, source: Source, *, progress: Progress = unreported) -> Imported:
@@ -187,7 +184,7 @@ class Transfer(Topic):
         History comes along, but only what happens from here on can be undone. The import itself is one
         act, that can be. Where another space of this database has the ids already, things get others.
         """
-        with _spooled(lines_of(self._allowed(source))) as file:
+        with spooled(lines_of(self._allowed(source))) as file:
             self._check_records(file)
             act, arrival, done = self._context.new_id(), self._arrival(), 0
             for batch in _batches(enumerate(file, 1)):
@@ -343,12 +340,3 @@ def _pages(page: Callable[[int, int], list[_Stored]]) -> Iterator[list[_Stored]]
     while found := page(after, BATCH):
         yield found
         after = found[-1].seq
-
-
-@contextmanager
-def _spooled(lines: Iterable[bytes]) -> Iterator[IO[bytes]]:
-    """The lines in a temporary file, to be read more than once."""
-    with SpooledTemporaryFile(max_size=KEPT_IN_MEMORY) as file:
-        file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-        file.seek(0)
-        yield file

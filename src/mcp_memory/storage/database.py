@@ -137,8 +137,12 @@ class Database(Protocol):
     @property
     def vectors(self) -> Vectors: ...
 
-    def read(self, *, urgent: bool = False) -> AbstractContextManager[Connection]:
-        """A read transaction on one snapshot. `urgent`: without waiting for other readers."""
+    def read(self, *, urgent: bool = False, whole: bool = False) -> AbstractContextManager[Connection]:
+        """A read transaction on one snapshot.
+
+        `urgent`: without waiting for other readers. `whole`: reads much, each of it once, so that keeping
+        it in memory would help nobody.
+        """
 
     def write(
         self, *, space: str | None = None, durable: bool = True, patience: float | None = None

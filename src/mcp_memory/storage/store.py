@@ -203,9 +203,11 @@ class Store:
         self.database.close()
 
     @contextmanager
-    def read(self, space: str, at: datetime, *, urgent: bool = False) -> Iterator[Transaction]:
+    def read(
+        self, space: str, at: datetime, *, urgent: bool = False, whole: bool = False
+    ) -> Iterator[Transaction]:
         """Read one snapshot of a space. A space that does not exist yet is empty."""
-        with self.database.read(urgent=urgent) as connection:
+        with self.database.read(urgent=urgent, whole=whole) as connection:
             yield Transaction(connection, self.database, self._space_id(connection, space), at)
 
     @contextmanager

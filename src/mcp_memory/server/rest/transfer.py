@@ -6,9 +6,9 @@ import json
 import queue
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryDirectory
+from tempfile import TemporaryDirectory
 from typing import IO, Annotated, Literal, Self
 
 import anyio.to_thread
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mcp_memory.engine import Engine
+from mcp_memory.engine.spooling import spooled
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.problems import STATUSES
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
@@ -29,9 +30,6 @@ router = APIRouter(prefix="/api", tags=["transfer"], responses=ANYWHERE)
 NDJSON = "application/x-ndjson"
 CHUNK = 64 * 1024
 """Bytes that are sent at once."""
-
-KEPT_IN_MEMORY = 2**20
-"""Bytes; what is longer waits on disk, so that a long upload keeps nobody from writing."""
 
 Format = Literal["anthropic", "full"]
 
@@ -84,8 +82,10 @@ def export_space(
     """Take everything out of the space, as lines of JSON, at one moment."""
     lines = engine.transfer.export_full() if format == "full" else engine.transfer.export_anthropic()
     name = "memory.jsonl" if format == "anthropic" else "mcp-memory.jsonl"
+    # Written down first: a client that reads slowly must not hold a transaction open.
+    written = spooled(line.encode() for line in lines)
     return StreamingResponse(
-        _pieces(_spooled(lines)),
+        _pieces(written),
         media_type=NDJSON,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -161,18 +161,6 @@ async def _received(request: Request, name: str) -> Upload:
         upload.__exit__()
         raise
     return upload
-
-
-def _spooled(lines: Iterable[str]) -> IO[bytes]:
-    """The whole export in a temporary file: a client that reads slowly must not hold a transaction open."""
-    file: IO[bytes] = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115
-    try:
-        file.writelines(line.rstrip("\n").encode() + b"\n" for line in lines)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return file
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

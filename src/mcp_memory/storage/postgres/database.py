@@ -71,7 +71,7 @@ class PostgresDatabase:
         self.vectors = PostgresVectors(self._outside_transactions)
 
     @contextmanager
-    def read(self, *, urgent: bool = False) -> Iterator["PostgresConnection"]:
+    def read(self, *, urgent: bool = False, whole: bool = False) -> Iterator["PostgresConnection"]:
         with translated_errors(), self._begun_reading() as raw:
             try:
                 yield PostgresConnection(raw)

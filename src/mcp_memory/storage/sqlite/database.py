@@ -30,7 +30,11 @@ READERS = 16
 IDLE_READERS = 4
 """Connections kept open for the next reader."""
 CACHE_BYTES = 192 * 1024 * 1024
-"""Memory for the page caches of all connections together; each alone may have 64 MB."""
+"""Memory for the page caches of all connections together."""
+CONNECTION_CACHE_KB = 64_000
+"""The most of it that one connection takes, as it touches pages."""
+WHOLE_CACHE_KB = 2_000
+"""The most that a connection takes while it reads everything once."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
@@ -61,13 +65,14 @@ class SqliteDatabase:
         self.vectors = SqliteVectors()
 
     @contextmanager
-    def read(self, *, urgent: bool = False) -> Iterator[SqliteConnection]:
+    def read(self, *, urgent: bool = False, whole: bool = False) -> Iterator[SqliteConnection]:
         with nullcontext() if urgent else self._reader_slot(), translated_errors():
             connection = self._idle_reader()
             try:
                 connection.execute("BEGIN")
                 self._note_log()
-                yield SqliteConnection(connection)
+                with _few_pages(connection) if whole else nullcontext():
+                    yield SqliteConnection(connection)
             finally:
                 self._give_back(connection)
 
@@ -328,13 +333,22 @@ def _pragmas(synchronous: Synchronous) -> tuple[str, ...]:
         # FULL: an acknowledged commit survives a power cut. NORMAL syncs only at a checkpoint, and loses
         # the commits after the last one.
         f"PRAGMA synchronous = {synchronous}",
-        # At most 64 MB per connection, allocated as pages are touched.
-        "PRAGMA cache_size = -64000",
+        f"PRAGMA cache_size = -{CONNECTION_CACHE_KB}",
         # Sorts and temporary tables need no disk.
         "PRAGMA temp_store = MEMORY",
         # Off by default in SQLite.
         "PRAGMA foreign_keys = ON",
     )
+
+
+@contextmanager
+def _few_pages(connection: apsw.Connection) -> Iterator[None]:
+    """For reading everything once: pages that nobody needs again neither stay nor push out others."""
+    connection.execute(f"PRAGMA cache_size = -{WHOLE_CACHE_KB}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = -{CONNECTION_CACHE_KB}")
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
