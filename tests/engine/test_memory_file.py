@@ -396,3 +396,18 @@ def test_a_file_that_is_read_only_is_refused_before_the_change(
         behind(later).create_entities([ALICE])
     path.rmdir()
     assert behind(later).read() == GraphLines()
+
+
+def test_a_text_that_many_entities_share_is_taken_in_once_and_linked_to_each(
+    memory: AnthropicCompat, path: Path
+) -> None:
+    lines = tuple(EntityLine(f"Service {number}", "service", ("runs on port 80",)) for number in range(30))
+    twins = (
+        EntityLine("Mercury", "planet", ("is hot", "is hot")),
+        EntityLine("Mercury", "metal", ("is hot",)),
+    )
+    path.write_text(render(GraphLines((*lines, *twins), ())))
+    assert memory.read().entities == (*lines, *twins)
+    more = EntityLine("Service 3", "service", ("runs on port 80", "is new"))
+    path.write_text(render(GraphLines((*lines[:3], more, *lines[4:], *twins), ())))
+    assert memory.read().entities == (*lines[:3], more, *lines[4:], *twins)

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from mcp_memory.engine.context import Topic, storable
-from mcp_memory.engine.graph_writer import GraphWriter
+from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.errors import NotFound
 from mcp_memory.model import UNKNOWN_TYPE, Entity
@@ -63,8 +64,8 @@ class AnthropicCompat(Topic):
                     skipped.append(line.name)
                     continue
                 taken.add(line.name)
-                work.add(line)
                 created.append(line)
+            work.add_all(created)
             return Created(tuple(created), tuple(skipped))
 
     def create_relations(self, wanted: Sequence[RelationLine]) -> tuple[RelationLine, ...]:
@@ -272,8 +273,10 @@ class _Work:
             found, [line for line in self.dangling if {line.source, line.target} & found.names]
         )
 
-    def add(self, line: EntityLine) -> None:
-        self.observe(self.writer.add_entity(line.name, line.type), line.observations)
+    def add_all(self, lines: Sequence[EntityLine]) -> None:
+        """Create entities of new names."""
+        made = self.writer.add_entities([EntityDraft(name=line.name, type=line.type) for line in lines])
+        self._observe_each(zip(made, lines, strict=True))
 
     def observe(self, entity: Entity, texts: Sequence[str]) -> list[str]:
         """The texts that the entity did not have."""
@@ -311,8 +314,7 @@ class _Work:
         for line in changes.unobserved:
             for entity in self._meant(line):
                 self.writer.unobserve(entity, line.observations)
-        for line in changes.added:
-            self._add_or_observe(line)
+        self._add_or_observe(changes.added)
         self._apply_relations(changes)
 
     def _apply_relations(self, changes: GraphDifference) -> None:
@@ -322,22 +324,38 @@ class _Work:
             if _has_ends(self.tx, relation):
                 self.relate(relation)
 
-    def _add_or_observe(self, line: EntityLine) -> None:
-        known = self._meant(line)
-        if not known:
-            self.add(line)
-        for entity in known:
-            if entity.type == UNKNOWN_TYPE:
-                self.writer.change_entity(entity, {"type": line.type})
-            self.observe(entity, line.observations)
+    def _add_or_observe(self, lines: Sequence[EntityLine]) -> None:
+        named = self.tx.entities.named(line.name for line in lines)
+        extended = []
+        for line in lines:
+            same_name = named.setdefault(line.name, [])
+            entity = next(iter(self._meant_among(same_name, line)), None)
+            if entity is None:
+                entity = self.writer.add_entity(line.name, line.type)
+                same_name.append(entity)
+            elif entity.type == UNKNOWN_TYPE:
+                changed = self.writer.change_entity(entity, {"type": line.type})
+                same_name[same_name.index(entity)] = entity = changed
+            extended.append((entity, line))
+        self._observe_each(extended)
+
+    def _observe_each(self, extended: Iterable[tuple[Entity, EntityLine]]) -> None:
+        # All at once: for a text that a thousand of them share, its links are read once.
+        self.writer.observe([(entity, line.observations) for entity, line in extended], repeats=True)
 
     def _meant(self, line: EntityLine) -> list[Entity]:
+        return self._meant_among(self.tx.entities.named([line.name]).get(line.name, []), line)
+
+    def _meant_among(self, found: Sequence[Entity], line: EntityLine) -> list[Entity]:
         """The entity of that name and type, else one of that name that the file does not describe."""
-        found = self.tx.entities.named([line.name]).get(line.name, [])
-        described = {(one.name, one.type) for one in self._file.entities if one.name == line.name}
         exact = [entity for entity in found if entity.type == line.type]
-        other = [entity for entity in found if (entity.name, entity.type) not in described]
+        other = [entity for entity in found if (entity.name, entity.type) not in self._described]
         return (exact or other)[:1]
+
+    @cached_property
+    def _described(self) -> set[tuple[str, str]]:
+        """Name and type of every entity in the file."""
+        return {(one.name, one.type) for one in self._file.entities}
 
     def _with_dangling(self, found: GraphLines, dangling: Iterable[RelationLine]) -> GraphLines:
         waiting = [line for line in dangling if not _has_ends(self.tx, line)]

@@ -30,7 +30,7 @@ from mcp_memory.ranking.fusion import best_first, calibrated
 from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
-from mcp_memory.text.words import tokens, tokens_near
+from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 
 ONE_OCCASION = timedelta(hours=1)
 """Memories stored one after the other within this time are taken for parts of one conversation."""
@@ -156,12 +156,14 @@ def _read_closely(
 ) -> dict[int, CloseReading]:
     if "proximity" in without:
         return {}
-    return {seq: _close_reading(question, text) for seq, text in contents.items()}
+    beginnings = beginnings_of({*question.terms, *(word for phrase in question.phrases for word in phrase)})
+    return {
+        seq: _close_reading(question, tokens_near(text[:MOST_READ], beginnings))
+        for seq, text in contents.items()
+    }
 
 
-def _close_reading(question: Question, text: str) -> CloseReading:
-    sought = {*question.terms, *(word for phrase in question.phrases for word in phrase)}
-    words = tokens_near(text[:MOST_READ], sought)
+def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
     return CloseReading(
         proximity=NEAR * proximity(words, question.terms),
         phrase=QUOTED * any(holds_phrase(words, phrase) for phrase in question.phrases),

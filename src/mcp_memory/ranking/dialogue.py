@@ -104,7 +104,8 @@ def feedback(
             weights[word] = weights.get(word, 0.0) + rarity * scores[seq]
     for term in terms:
         weights.pop(term, None)
-    chosen = dict(sorted(weights.items(), key=lambda item: -item[1])[:_RARE])
+    # By their letters among equals: sets have no order, and the answer must not change with each start.
+    chosen = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RARE])
     total = sum(chosen.values())
     if not total:
         return {}

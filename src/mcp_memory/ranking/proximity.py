@@ -14,10 +14,14 @@ def proximity(tokens: Sequence[str], terms: Sequence[str]) -> float:
     """0..1: how many successive terms follow each other in the text, and how closely."""
     if len(terms) < 2:
         return 0.0
-    places: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {term: [] for term in terms}
+    held = places.keys()
+    if held.isdisjoint(tokens):
+        return 0.0
     for place, token in enumerate(tokens):
-        places.setdefault(token, []).append(place)
-    close = [_closeness(places.get(a, ()), places.get(b, ())) for a, b in pairwise(terms)]
+        if token in held:
+            places[token].append(place)
+    close = [_closeness(places[a], places[b]) for a, b in pairwise(terms)]
     return sum(close) / len(close)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mcp_memory.model import EmbeddingModel, Owner, Pending
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.scope import Scope
-from mcp_memory.storage.vector_codes import decode
+from mcp_memory.storage.vector_codes import decode_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,8 @@ class Indexes:
 
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
         found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
-        return {row["seq"]: decode(row["embedding"], model.dimensions) for row in found}
+        vectors = decode_all([row["embedding"] for row in found], model.dimensions)
+        return {row["seq"]: vector for row, vector in zip(found, vectors, strict=True)}
 
     def pending(self, owner: Owner, limit: int) -> list[Pending]:
         """Pending vectors of this space, newest first."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
@@ -88,9 +89,14 @@ def in_list(values: Sequence[Any], prefix: str = "k") -> tuple[str, dict[str, An
     while size < len(values):
         size *= 2
     padded = [*values, *([values[-1]] * (size - len(values)))]
-    return ", ".join(f":{prefix}{index}" for index in range(size)), {
-        f"{prefix}{index}": value for index, value in enumerate(padded)
-    }
+    listed, names = _places(prefix, size)
+    return listed, dict(zip(names, padded, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _places(prefix: str, size: int) -> tuple[str, tuple[str, ...]]:
+    names = tuple(f"{prefix}{index}" for index in range(size))
+    return ", ".join(f":{name}" for name in names), names
 
 
 def _chunks(keys: Iterable[Any]) -> Iterator[list[Any]]:

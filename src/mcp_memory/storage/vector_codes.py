@@ -7,6 +7,7 @@ docs/vector-index.md: recall@10 against float32 is 0.99, at a quarter of the siz
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,17 @@ def encode(vector: bytes) -> bytes:
 def decode(stored: bytes, dimensions: int) -> bytes:
     """The float32 unit vector of a stored one, which may be float32 already."""
     return bytes(stored) if len(stored) == 4 * dimensions else _unit(_floats([stored])).tobytes()
+
+
+def decode_all(stored: Sequence[bytes], dimensions: int) -> list[bytes]:
+    """The float32 unit vector of each."""
+    found: list[bytes] = []
+    for block in _equally_stored(stored):
+        if len(block[0]) == 4 * dimensions:
+            found += map(bytes, block)
+        else:
+            found += [row.tobytes() for row in _unit(_floats(block))]
+    return found
 
 
 def cosines(stored: Sequence[bytes], query: bytes) -> list[float]:
@@ -95,14 +107,14 @@ def smallest(distances: npt.NDArray[np.uint16], count: int) -> npt.NDArray[np.in
 
 def _blocks(stored: Sequence[bytes], dimensions: int) -> Iterator[Floats]:
     """Blocks of equally stored vectors, in order, as floats."""
-    start = 0
-    while start < len(stored):
-        length, end = len(stored[start]), start
-        while end < len(stored) and end - start < BLOCK and len(stored[end]) == length:
-            end += 1
-        block = stored[start:end]
-        yield _float32(block) if length == 4 * dimensions else _floats(block)
-        start = end
+    for block in _equally_stored(stored):
+        yield _float32(block) if len(block[0]) == 4 * dimensions else _floats(block)
+
+
+def _equally_stored(stored: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for _, alike in groupby(stored, len):
+        while block := list(islice(alike, BLOCK)):
+            yield block
 
 
 def _floats(codes: Sequence[bytes]) -> Floats:

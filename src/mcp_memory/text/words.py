@@ -38,6 +38,7 @@ _UNSPACED = (
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
 _CONNECTOR = re.compile(f"[{re.escape(_CONNECTORS)}]")
 _CHUNK = re.compile("[^ {0}]+(?:[{0}][^ {0}]+)*".format(re.escape(_CONNECTORS)))
+_PLAIN = re.compile("[a-z]+").fullmatch
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
@@ -57,17 +58,23 @@ def tokens(text: str) -> list[str]:
     return [token for chunk in _chunks(text) for token in _indexed(chunk)]
 
 
-def tokens_near(text: str, terms: Collection[str]) -> list[str]:
-    """Like `tokens`, but only words that can be one of the terms are stemmed: stemming costs most.
+def beginnings_of(terms: Collection[str]) -> frozenset[str]:
+    """The first letters of every word that can be one of the terms."""
+    return frozenset({term[:2] for term in terms} | {_DYING[term] for term in terms if term in _DYING})
+
+
+def tokens_near(text: str, beginnings: frozenset[str]) -> list[str]:
+    """Like `tokens`, but only words that begin as a term does are stemmed: stemming costs most.
 
     A stem begins as its word does, so a plain word with another beginning stands for itself.
     """
-    beginnings = {term[:2] for term in terms} | {_DYING[term] for term in terms if term in _DYING}
-    return [
-        token
-        for chunk in _chunks(text)
-        for token in ((chunk,) if _is_plain(chunk) and chunk[:2] not in beginnings else _indexed(chunk))
-    ]
+    found: list[str] = []
+    for chunk in _chunks(text):
+        if chunk[:2] not in beginnings and _PLAIN(chunk):
+            found.append(chunk)
+        else:
+            found += _indexed(chunk)
+    return found
 
 
 def query_terms(text: str, most: int = MOST_TERMS) -> list[str]:
@@ -150,10 +157,6 @@ def _chunks(text: str) -> list[str]:
     decomposed = text if text.isascii() else normalised_form("NFKD", text)
     # NFC puts Hangul and voiced kana together again; the accents are gone by then.
     return _CHUNK.findall(normalised_form("NFC", decomposed.translate(_folding)))
-
-
-def _is_plain(chunk: str) -> bool:
-    return chunk.isascii() and chunk.isalpha() and chunk.islower()
 
 
 def _indexed(chunk: str) -> tuple[str, ...]:

@@ -125,7 +125,9 @@ class _Search:
         return [(row["seq"], similarity) for row, similarity in zip(rows, similarities, strict=True)]
 
     def _best(self, found: Found) -> Found:
-        return heapq.nsmallest(self.limit, found, key=lambda hit: (-hit[1], hit[0]))
+        # Pairs that compare by themselves: a key for each of a thousand costs more than the choice.
+        best = heapq.nsmallest(self.limit, [(-similarity, seq) for seq, similarity in found])
+        return [(seq, -opposite) for opposite, seq in best]
 
     def _run(self, query: str, **params: Any) -> list[Row]:
         sql = _SQL[query].format(owner=self.owner, allowed=self.condition)

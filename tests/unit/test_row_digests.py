@@ -1,0 +1,43 @@
+"""Digests of rows are kept in journals: they must stay what they were when an act is undone years later."""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mcp_memory.storage.rows import digest
+from mcp_memory.storage.schema import TABLE
+
+AT = datetime(2026, 1, 1, 12, 30, 1, 5, tzinfo=UTC)
+
+ROW = {
+    "seq": 5, "space_id": 1, "content": 'hällo "x" \n 😀 100 %s', "tags": ["a", "b"], "confidence": 1.0,
+    "importance": 0.5, "metadata": {"z": 1, "a": [1, 2.5, None, True]}, "pinned_at": AT, "flagged_at": None,
+    "version": 1, "provenance": {},
+}  # fmt: skip
+
+
+def levelled(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {key: levelled(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [levelled(inner) for inner in value]
+    return float(value) if isinstance(value, int | float) and abs(value) < 2**1023 else value
+
+
+@pytest.mark.parametrize("metadata", [{}, {"n": 2**53}, {"n": -(10**16)}, {"n": 10**400}, {"t": True}])
+@pytest.mark.parametrize("seq", [0, -1, 2**53 - 1, 2**53, 10**16])
+def test_a_digest_is_that_of_the_sorted_json_of_the_steady_columns(metadata: Any, seq: int) -> None:
+    row = {**ROW, "metadata": metadata, "seq": seq}
+    steady = {key: levelled(value) for key, value in row.items() if key not in TABLE["memory"].volatile}
+    text = json.dumps(steady, sort_keys=True).encode()
+    assert digest("memory", row) == hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def test_a_digest_does_not_depend_on_the_order_of_columns_or_of_keys() -> None:
+    turned = dict(reversed(ROW.items())) | {"metadata": {"a": [1, 2.5, None, True], "z": 1}}
+    assert digest("memory", turned) == digest("memory", ROW)
