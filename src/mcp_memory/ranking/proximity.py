@@ -21,8 +21,8 @@ def proximity(tokens: Sequence[str], terms: Sequence[str]) -> float:
     for place, token in enumerate(tokens):
         if token in held:
             places[token].append(place)
-    close = [_closeness(places[a], places[b]) for a, b in pairwise(terms)]
-    return sum(close) / len(close)
+    close = sum(_closeness(places[a], places[b]) for a, b in pairwise(terms) if places[a] and places[b])
+    return close / (len(terms) - 1)
 
 
 def holds_phrase(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
