@@ -21,7 +21,11 @@ from mcp_memory.capture import Call, Candidate, Turn, candidates
 DATA = Path(__file__).parent.parent / "tests" / "data"
 TURNS = DATA / "labelled_turns.jsonl"
 JUDGED = DATA / "judged_turns.jsonl"
-"""Written by somebody who had not read the rules. Mistakes were looked at in the seen half only."""
+"""Written by somebody who had not read the rules. Mistakes have been looked at in both halves."""
+JUDGED_LATER = DATA / "judged_turns_2.jsonl"
+"""By another one, later. Nobody has looked at the mistakes."""
+ORDINARY = DATA / "ordinary_turns.jsonl"
+"""Work in hand, with nothing to keep."""
 
 
 @dataclass(frozen=True)

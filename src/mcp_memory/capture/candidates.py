@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mcp_memory.capture.clauses import clauses, spelled_out
@@ -10,17 +11,25 @@ from mcp_memory.capture.conversation import Call, Candidate, Turn
 from mcp_memory.capture.corrections import correction
 from mcp_memory.capture.decisions import decision
 from mcp_memory.capture.facts import about_oneself, about_others, environment
+from mcp_memory.capture.features import seen_in
 from mcp_memory.capture.fixes import fixes
 from mcp_memory.capture.lexicon import is_hearsay
 from mcp_memory.capture.preferences import preference
 from mcp_memory.capture.requests import request
 from mcp_memory.capture.speech import Sentence, sentences
 from mcp_memory.capture.todos import todo
+from mcp_memory.capture.weighing import BEAR, told_by, weighed
 from mcp_memory.text.secrets import redacted
 
 MOST_PER_SESSION = 30
 LONGEST = 600
 """Characters of one captured memory."""
+
+_LEANS = re.compile(
+    r"\b(?:it|that|this|them|those|he|she|they|eso|esto|lo|ello|das|ihn|ça|cela)\b(?! \w+ (?:is|are)\b)",
+    re.IGNORECASE,
+)
+"""Points back at what was said before."""
 
 Rule = Callable[[Sentence], str | None]
 
@@ -46,6 +55,16 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 """By rule: why something was kept, in a sentence for people."""
 
+
+def explained(rule: str, text: str) -> str:
+    """Why something was kept: by which rule, and what in the sentence spoke for and against it."""
+    reason = EXPLANATIONS.get(rule, "a rule of an earlier release")
+    if rule not in SENTENCE_RULES:
+        return reason
+    told = told_by(seen_in(spelled_out(text)))
+    return "; ".join([reason, *(f"{name} {worth:+d}" for name, worth in told.items() if worth)])
+
+
 CALL_RULES: Mapping[str, tuple[str, Callable[[Sequence[Call]], Iterable[str]]]] = {
     "fix": ("learning", fixes),
     "commit": ("event", commits),
@@ -61,24 +80,47 @@ def candidates(turns: Sequence[Turn]) -> list[Candidate]:
 
 
 def _of_speech(turn: Turn) -> Iterator[Candidate]:
-    for sentence in sentences(turn.text):
-        hit = _first_rule(sentence)
-        if hit is not None:
-            rule, type, text = hit
-            yield _candidate(text, type, rule, turn)
+    for rule, text in _joined(_fitting(sentence) for sentence in sentences(turn.text)):
+        yield _candidate(text, SENTENCE_RULES[rule][0], rule, turn)
 
 
-def _first_rule(sentence: Sentence) -> tuple[str, str, str] | None:
-    """The rule that fits the sentence, else one of its clauses. The text is what the person typed."""
+def _joined(found: Iterable[tuple[str, str, bool] | None]) -> list[tuple[str, str]]:
+    """Rule and text of each; a sentence that only leans on the one before it joins that one."""
+    kept: list[tuple[str, str]] = []
+    follows = False
+    for one in found:
+        if one is None:
+            follows = False
+        elif follows and one[2] and _LEANS.search(one[1]):
+            kept[-1] = (kept[-1][0], f"{kept[-1][1]} {one[1]}")
+        else:
+            kept.append(one[:2])
+            follows = True
+    return kept
+
+
+def _fitting(sentence: Sentence) -> tuple[str, str, bool] | None:
+    """The rule that fits the sentence, its text, and whether only its points speak for it."""
     read = Sentence(spelled_out(sentence.text), sentence.before)
     if read.is_question or is_hearsay(read.text):
         return None
+    kind, worth = weighed(read.text)
+    if worth < BEAR:
+        return None
+    ruled = _first_rule(sentence, read)
+    if ruled is None and kind is not None:
+        return kind, sentence.text, True
+    return (*ruled, False) if ruled else None
+
+
+def _first_rule(sentence: Sentence, read: Sentence) -> tuple[str, str] | None:
+    """The rule that fits the sentence, else one of its clauses. The text is what the person typed."""
     for part in (read, *clauses(read)):
-        for name, (type, rules) in SENTENCE_RULES.items():
+        for name, (_, rules) in SENTENCE_RULES.items():
             for rule in rules:
                 text = rule(part)
                 if text is not None:
-                    return name, type, sentence.text if text == part.text else text
+                    return name, sentence.text if text == part.text else text
     return None
 
 

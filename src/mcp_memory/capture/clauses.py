@@ -28,6 +28,24 @@ _SPELLINGS = (
         r"\1",
     ),
     (re.compile(r"[’ʼ]"), "'"),
+    # "…, ok?" asks for nothing; and "could you … from now on?" is an order in the form of a question.
+    (
+        re.compile(
+            r",?\s*\b(?:ok(?:ay)?|right|yeah|deal|please|vale|no|sí|ja|oder|ne|d'accord|hein)\s*\?$", I
+        ),
+        ".",
+    ),
+    (
+        re.compile(
+            r"^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|always|never|whenever"
+            r"|by default|in future"
+            r"|going forward|every time)\b)([^?]*)\?$"
+            r"|^(?:puedes|podrías) (?=.*\b(?:siempre|nunca|a partir de ahora|de ahora en adelante"
+            r"|por defecto)\b)([^?]*)\?$",
+            I,
+        ),
+        r"\1\2.",
+    ),
     # What is quoted is somebody else's, or only an example.
     (re.compile(r"[\"“«](?:[^\"”»\s]+\s+){2,}[^\"”»]*[\"”»]"), '"…"'),
 )
@@ -38,7 +56,8 @@ _CUT = re.compile(
 )
 _JOINING = re.compile(r"^(?:and|but|so|then|y|pero|así que|que|und|aber|also|et|mais|donc)\s+", I)
 _SUBORDINATE = re.compile(
-    r"^(?:because|since|as|that|which|who|whose|if|unless|until|while|although|porque|ya que|aunque|si|weil"
+    r"^(?:because|since|as|that|which|who|whose|if|unless|until|while|although|porque|ya que|aunque"
+    r"|si|weil"
     r"|da"
     r"|wenn|dass|ob|parce que|puisque|comme|otherwise|or else)\b",
     I,

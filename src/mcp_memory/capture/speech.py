@@ -15,7 +15,8 @@ MOST_SENTENCES = 40
 _EDGE = 8
 
 _TAGGED = re.compile(
-    r"<(private|mcp-memory|system-reminder|hook_context|environment_context|user_instructions|INSTRUCTIONS"
+    r"<(private|mcp-memory|system-reminder|hook_context|environment_context|user_instructions"
+    r"|INSTRUCTIONS"
     r"|local-command-\w+|command-\w+|bash-\w+|ide_\w+|task-notification|document|file|context|paste\w*)"
     r"\b[^>]{0,500}>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -31,11 +32,18 @@ _LOG_LINE = re.compile(
     r"|\|.*\||[{}\[\]<].*|[\w.-]+@[\w.-]+:.*[$#].*)$",
     re.MULTILINE,
 )
+_LABELLED_LINE = re.compile(r"^[^\S\n]*(\w[\w .-]{0,24}):[^\S\n].*$", re.MULTILINE)
+_QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{20,2000}[\"“”»]")
+_WITHIN = re.compile(r"[.!?]\s+\w")
 _BLANKS = re.compile(r"[^\S\n]{2,}")
 _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _END = re.compile(r"(?<=[.!?…])[\"”»')\]]*\s+(?=[\"“«'(¿¡]?\w)|\s*\n+\s*|(?<=[?!])\s+")
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
-_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|Dr|Mr|Mrs|Ms|Sr|Sra|No|p\.ej|ej)\.$", re.IGNORECASE)
+_ABBREVIATED = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|approx|Dr|Mr|Mrs|Ms|Sr|Sra|No|p\.ej"
+    r"|ej)\.$",
+    re.IGNORECASE,
+)
 
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|great|thanks?(?: you)?|cool|nice|perfect|good|alright|right|well|so|hm+|hmm|ah|oh"
@@ -52,8 +60,10 @@ _LEAD = re.compile(
 
 _FRAMED = re.compile(
     r"^(?:(?:can|could|would) you\s+|please\s+|por favor,?\s*)?"
-    r"(?:translate|draft|write|generate|compose|invent|make up|list \d|genera|inventa|schreib\w*|übersetze?"
-    r"|erfinde|écris|rédige|traduis|génère|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply"
+    r"(?:translate|draft|write|generate|compose|invent|make up|list \d|genera|inventa|schreib\w*"
+    r"|übersetze?"
+    r"|erfinde|fass\w*|formulier\w*|korrigier\w*|résume|corrige|écris|rédige|traduis|génère"
+    r"|summari[sz]e|rephrase|rewrite|reword|proofread|fill|type|reply"
     r"|answer (?:him|her|them)|"
     r"change the (?:label|text|title|message|wording)|add (?:this|the|a) (?:line|text|sentence|note"
     r"|comment)|"
@@ -71,14 +81,16 @@ _TEXT = (
     r"|sentences?|examples?"
     r"|fixtures?|test data|mock data|placeholder|announcements?|toasts?|monologues?|limericks?|jokes?"
     r"|carteles?|correos?"
-    r"|mensajes?|cartas?|poemas?|canci[oó]n(?:es)?|cuentos?|historias?|frases?|ejemplos?|anuncios?|chistes?"
+    r"|mensajes?|cartas?|poemas?|canci[oó]n(?:es)?|cuentos?|historias?|frases?|ejemplos?|anuncios?"
+    r"|chistes?"
     r"|nachrichten?"
     r"|schild|plakat|gedichte?|lied|geschichte|sätze?|beispiele?|courriels?|lettres?|affiches?|poèmes?"
     r"|chansons?|phrases?"
 )
 # A task on words that are to be somebody else's, or nobody's.
 _TEXT_TASK = re.compile(
-    r"\b(?:write|draft|make|create|add|put|send|give me|need|want|help me|come up with|use|change|set|show"
+    r"\b(?:write|draft|make|create|add|put|send|give me|need|want|help me|come up with|use|change"
+    r"|set|show"
     r"|display|insert"
     r"|pon(?:me)?|haz(?:me)?|manda(?:le)?|mándale|crea|necesito|dame|añade|schick\w*|mach\w*|brauche"
     r"|gib mir|mets|fais|crée)\b"
@@ -91,8 +103,21 @@ _TEXT_TASK = re.compile(
     r"(?:\b(?:saying|says?|reads?|that says|diga|dice|lautet)\b|:)",
     re.IGNORECASE,
 )
+_PASTES = re.compile(
+    r"(?:here(?:'s| is| are)|below is|this is (?:what|the)|aquí (?:está|va|tienes|te dejo)"
+    r"|hier (?:ist|sind)|voici)\b.*:$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SCOFFS = re.compile(
+    r"^\W*(?:lo+l|lmao|(?:ha){2,}|(?:ja){2,}|hehe|mdr|yeah,? (?:sure|right)|(?:oh )?(?:sure|great),"
+    r"|claro(?: que sí)?,|ja klar|bien sûr)"
+    r"\W|\b(?:yeah,? (?:sure|right)|what could (?:possibly )?go wrong|(?:great|brilliant"
+    r"|genius) idea|qué buena idea|/s)\b|[🙄🤡]",
+    re.IGNORECASE,
+)
 _FOR_A_WHILE = re.compile(
-    r"\b(?:for|in|during) (?:this|the rest of (?:this|the)) (?:chat|session|conversation|file|exercise|game"
+    r"\b(?:for|in|during) (?:this|the rest of (?:this|the)) (?:chat|session|conversation|file"
+    r"|exercise|game"
     r"|scene|task|refactor"
     r"|demo|call|meeting|question)\b|\b(?:just|only) (?:for )?(?:today|now|this once)\b"
     r"|\bfor the next \d+ (?:min|hour)"
@@ -116,8 +141,10 @@ _WHOLE_TURN_FRAMED = re.compile(
 
 # Questions that are typed without their mark.
 _ASKS = re.compile(
-    r"^(?:(?:so|and|but|wait|hey|ok|hmm)[, ]+)*(?:(?:is|are|was|were|does|do|did|can|could|would|will|should"
-    r"|has|have) (?:it|there|that|this|these|the|you|u|we|I|they|he|she|any|my|our|someone)\b(?! never| not)"
+    r"^(?:(?:so|and|but|wait|hey|ok|hmm)[, ]+)*(?:(?:is|are|was|were|does|do|did|can|could|would"
+    r"|will|should"
+    r"|has|have) (?:it|there|that|this|these|the|you|u|we|I|they|he|she|any|my|our"
+    r"|someone)\b(?! never| not)"
     r"|(?:who|why|how|which|where|whose)\b(?! I\b)|what(?:'s| is| are| was| does| do| did| would| if)\b"
     r"|when (?:is|are|was|does|do|did|will|can)\b|remind me (?:what|how|why|where|which|who)\b"
     r"|¿|(?:por qué|cómo|cuánt\w+|cuál\w*|quién\w*|dónde|me recuerdas|te acuerdas|explícame|es verdad)\b"
@@ -148,7 +175,19 @@ def spoken(text: str) -> str:
     """The text without what is private, injected, quoted, pasted or code."""
     for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):
         text = pattern.sub("\n", text)
+    text = _QUOTED.sub(_short_quote, _without_dialogue(text))
     return _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", text))
+
+
+def _short_quote(quote: re.Match[str]) -> str:
+    """Quoted words stay within their sentence; quoted sentences are somebody else's."""
+    return "…" if _WITHIN.search(quote[0]) else quote[0]
+
+
+def _without_dialogue(text: str) -> str:
+    """The text without a pasted conversation: lines after a speaker's name, where one name recurs."""
+    speakers = [line[1] for line in _LABELLED_LINE.finditer(text)]
+    return _LABELLED_LINE.sub("", text) if len(set(speakers)) < len(speakers) else text
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -166,13 +205,20 @@ def sentences(text: str) -> list[Sentence]:
 
 def _is_own(sentence: str) -> bool:
     """Whether it is said to last, and not a text to be written for others or an order for a while."""
-    return not (_FRAMED.match(sentence) or _TEXT_TASK.search(sentence) or _FOR_A_WHILE.search(sentence))
+    return not (
+        _FRAMED.match(sentence)
+        or _TEXT_TASK.search(sentence)
+        or _FOR_A_WHILE.search(sentence)
+        or _SCOFFS.search(sentence)
+    )
 
 
 def _before_a_text(said: list[str]) -> list[str]:
     """Up to a task on the words that follow it, such as "Draft a mail:"."""
     for number, one in enumerate(said):
-        if one.endswith(":") and (_TEXT_TASK.search(one) or _FRAMED.match(_without_lead(one))):
+        if _PASTES.match(one) or (
+            one.endswith(":") and (_TEXT_TASK.search(one) or _FRAMED.match(_without_lead(one)))
+        ):
             return said[:number]
     return said
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mcp_memory.capture import MOST_PER_SESSION, Candidate, Turn
-from mcp_memory.capture.candidates import EXPLANATIONS
+from mcp_memory.capture.candidates import explained
 from mcp_memory.capture.corrections import replaces
 from mcp_memory.capture.scope import about_a_person
 from mcp_memory.capture.uses import is_used
@@ -150,7 +150,7 @@ class Captures(Topic):
         return Reason(
             memory=memory,
             rule=rule,
-            explanation=EXPLANATIONS.get(rule, "a rule of an earlier release"),
+            explanation=explained(rule, memory.content),
             client=str(told.get("client", "")),
             session=str(told.get("session", "")),
             turn=str(told.get("turn", "")),
