@@ -168,6 +168,8 @@ class Recall(Topic):
             total = tx.memories.count(filter, half_life=half_life)
             memories: list[Memory] = []
             for superseded in (False, True):
+                if len(memories) == limit:
+                    break
                 wanted = replace(filter, superseded=superseded)
                 memories += tx.memories.find(
                     wanted, order=order, limit=limit - len(memories), half_life=half_life

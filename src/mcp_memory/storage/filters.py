@@ -35,14 +35,16 @@ _COMPARISONS = {
 """By the filter's field: the condition it sets when it is given."""
 
 
-def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) -> Allowed:
-    """A condition over `memory o`."""
+def where(
+    filter: Filter, space_id: int, now: datetime, half_life: timedelta, *, ordered: bool = False
+) -> Allowed:
+    """A condition over `memory o`; `ordered` is for the first of an order that has an index of its own."""
     given = {name: value for name in _COMPARISONS if (value := getattr(filter, name)) is not None}
     conditions = [
         "o.space_id = :space_id",
         f"o.forgotten_at IS {'NOT ' if filter.forgotten else ''}NULL",
         *(_COMPARISONS[name] for name in given),
-        *_marks(filter),
+        *_marks(filter, ordered),
     ]
     params: dict[str, object] = {"space_id": space_id, **given}
     if given.keys() & {"min_confidence", "below_confidence"}:
@@ -53,11 +55,15 @@ def where(filter: Filter, space_id: int, now: datetime, half_life: timedelta) ->
     return Allowed(" AND ".join(conditions), params)
 
 
-def _marks(filter: Filter) -> Iterator[str]:
+def _marks(filter: Filter, ordered: bool) -> Iterator[str]:
     for name, column in MARK_FILTERS.items():
         wanted = getattr(filter, name)
-        if wanted is not None:
-            yield f"o.{column} IS {'NOT ' if wanted else ''}NULL"
+        if wanted:
+            yield f"o.{column} IS NOT NULL"
+        elif wanted is not None:
+            # No index serves a negation. For `IS NULL`, SQLite takes the one that is made for counting,
+            # `memory_shown`, and sorts everything it finds.
+            yield f"NOT (o.{column} IS NOT NULL)" if ordered else f"o.{column} IS NULL"
 
 
 def _types(filter: Filter) -> Iterator[tuple[str, Mapping[str, object]]]:

@@ -119,7 +119,7 @@ class Memories:
     def find(
         self, filter: Filter, *, order: str, limit: int, offset: int = 0, half_life: timedelta
     ) -> list[Memory]:
-        allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life)
+        allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life, ordered=True)
         found = self._scope.run(
             "find_memories",
             slots={**_SLOTS, "where": allowed.condition, "order": ORDERS[order]},
