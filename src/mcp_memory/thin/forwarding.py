@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 LAST_ANSWERS = 30.0
 """Seconds that requests may take which were sent before the client hung up."""
 
+MOST_UNANSWERED = 64
+"""Requests under way, or whose answers the client has not taken; further ones are not read until then."""
+
 LOOK_EVERY = 1.0
 """Seconds between two looks for a server, while nobody needs one but to hear of changes."""
 
@@ -83,12 +86,20 @@ class Forwarder:
 
     def feed(self, line: bytes) -> None:
         message = wire.decoded(line)
+        is_request = "method" in message and isinstance(message.get("id"), int | str)
+        if is_request:
+            self._wait_for_room()
         with self._sending:
-            if "method" in message and isinstance(message.get("id"), int | str):
+            if is_request:
                 self._take_request(Request(message, line))
             else:
                 self._note(message, line)
                 self._pass_on(wire.unnumbered(line))
+
+    def _wait_for_room(self) -> None:
+        """A client that does not take its answers is not read from, so that they do not fill the memory."""
+        with self._state:
+            self._state.wait_for(lambda: self._urgent_count() < MOST_UNANSWERED)
 
     def finish(self) -> None:
         """The client has hung up: wait until all it asked for is answered."""
@@ -236,7 +247,10 @@ class Forwarder:
         return self._connector.find_or_start() if urgent else self._connector.find()
 
     def _urgent(self) -> bool:
-        return any(request.is_urgent for request in self._unanswered.values())
+        return self._urgent_count() > 0
+
+    def _urgent_count(self) -> int:
+        return sum(request.is_urgent for request in self._unanswered.values())
 
 
 def forward(connector: Connector, description: HandshakeCache, incoming: Iterable[bytes]) -> int:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LAST_ANSWERS = 30.0
 """Seconds that requests may take which were sent before the client hung up."""
 
+MOST_UNANSWERED = 64
+"""Requests under way, or whose answers the client has not taken; further ones are not read until then."""
+
 
 def serve(
     sets: Sequence[ToolSet],
@@ -116,10 +119,15 @@ class _Unanswered:
                     continue
                 self._note_request(message)
                 await onward.send(message)
+                await self._at_most(MOST_UNANSWERED - 1)
             with anyio.move_on_after(LAST_ANSWERS):
-                while self._ids:
-                    self._fewer = anyio.Event()
-                    await self._fewer.wait()
+                await self._at_most(0)
+
+    async def _at_most(self, count: int) -> None:
+        """Wait until no more than so many are unanswered."""
+        while len(self._ids) > count:
+            self._fewer = anyio.Event()
+            await self._fewer.wait()
 
     async def pass_answers(self, answers: MemoryObjectReceiveStream[SessionMessage], outgoing: Any) -> None:
         async with outgoing:

@@ -15,7 +15,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_memory.model import client_name
 from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.server import greeting
-from mcp_memory.server.mcp.stdio import LAST_ANSWERS, refusal
+from mcp_memory.server.mcp.stdio import LAST_ANSWERS, MOST_UNANSWERED, refusal
 from mcp_memory.thin import wire
 
 Incoming = SessionMessage | Exception
@@ -59,11 +59,16 @@ class Session:
                     # What was read is done, also when no more is to be read.
                     with anyio.CancelScope(shield=True):
                         await self._receive(line, onward)
+                    await self._at_most(MOST_UNANSWERED - 1)
                 return
             with anyio.move_on_after(LAST_ANSWERS):
-                while self._unanswered.keys() - self._listening:
-                    self._fewer = anyio.Event()
-                    await self._fewer.wait()
+                await self._at_most(0)
+
+    async def _at_most(self, count: int) -> None:
+        """Wait until no more than so many are unanswered."""
+        while len(self._unanswered.keys() - self._listening) > count:
+            self._fewer = anyio.Event()
+            await self._fewer.wait()
 
     async def _receive(self, line: bytes, onward: MemoryObjectSendStream[Incoming]) -> None:
         number, again, rest = wire.number_of(line)
