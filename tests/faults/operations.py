@@ -7,10 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.backups import backups_in
@@ -88,10 +89,13 @@ def _index(url: str, target: str) -> None:
     from mcp_memory.storage.postgres import vectors as postgres_vectors
     from mcp_memory.storage.sqlite import sketches, substrings
 
-    sketches.SKETCH_FROM, sketches.LEAST_BATCH, sketches.BATCH = 5, 1, 5
-    substrings.INDEX_FROM, substrings.BATCH = 5, 5
-    postgres_substrings.INDEX_FROM = postgres_vectors.INDEX_FROM = 5
-    with _engine(url) as engine:
+    with ExitStack() as few:
+        # Put back afterwards: the operation also runs in the process of the tests.
+        few.enter_context(patch.multiple(sketches, SKETCH_FROM=5, LEAST_BATCH=1, BATCH=5))
+        few.enter_context(patch.multiple(substrings, INDEX_FROM=5, BATCH=5))
+        few.enter_context(patch.object(postgres_substrings, "INDEX_FROM", 5))
+        few.enter_context(patch.object(postgres_vectors, "INDEX_FROM", 5))
+        engine = few.enter_context(_engine(url))
         database, model = engine._context.store.database, engine.indexing.model()
         assert model is not None
         for _ in database.vectors.maintain(database, model.id, model.dimensions):

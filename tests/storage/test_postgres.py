@@ -373,7 +373,7 @@ def test_what_the_server_reports_is_told_as_what_it_is(store: Store, code: str, 
 
 
 def test_why_there_is_no_connection_is_told(postgres_url: str, tmp_path: Path) -> None:
-    busy = PostgresDatabase(postgres_url, connections=1, patience=0.05)
+    busy = PostgresDatabase(postgres_url, connections=1, patience=1)
     with busy.read(), pytest.raises(Unavailable, match="all 1 connections to PostgreSQL are in use"):
         busy.write().__enter__()
     busy.close()

@@ -11,6 +11,7 @@ from mcp_memory.errors import Conflict
 from mcp_memory.events import EntityCreated, MemoryCreated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
+from mcp_memory.storage.rows import unpacked
 from tests.consistency import troubles
 
 AT = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
@@ -65,7 +66,7 @@ def test_each_row_is_told_of_in_its_own_event(store: Store) -> None:
     observed(store, MANY)
     with store.database.read() as connection:
         told = connection.run("SELECT before FROM event WHERE name = 'memory_created' ORDER BY seq")
-    assert [event["before"][-1]["table"] for event in told] == ["entity_memory"] * MANY
+    assert [unpacked(event["before"])[-1]["table"] for event in told] == ["entity_memory"] * MANY
     assert [len(event["before"]) for event in told[1:]] == [1] * (MANY - 1)
 
 

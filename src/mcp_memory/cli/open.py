@@ -82,7 +82,7 @@ def _detached() -> dict[str, Any]:
 
 
 def _log() -> BinaryIO:
-    """Goes on with what is there, unless that has become long."""
+    """The log of earlier starts, emptied once it has become long."""
     file = default_cache_dir() / "page-server.log"
     file.parent.mkdir(parents=True, exist_ok=True)
     is_long = file.exists() and file.stat().st_size > LONGEST_LOG

@@ -23,7 +23,7 @@ HOOKS = (
     "The React hooks let components use state",
     "React hooks let components use state.",
     "React hooks let the components use state",
-    "React hooks, let components use state!",
+    "React hooks let components use state!",
 )
 """The same in slight variations."""
 
