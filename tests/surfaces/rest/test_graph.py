@@ -244,6 +244,18 @@ def test_reflections_are_kept_about_entities_and_relations(client: httpx.Client)
     assert client.get(f"/api/reflections/{between['id']}").status_code == 404
 
 
+def test_reflections_are_listed_by_what_they_are_about(client: httpx.Client) -> None:
+    alice, bob = entity(client, "Alice"), entity(client, "Bob")
+    for one in (alice, bob):
+        about = {"target_type": "entity", "target_id": one["id"], "content": f"about {one['name']}"}
+        assert client.post("/api/reflections", json=about).status_code == 201
+    which = {"target_type": "entity", "target_id": bob["id"]}
+    listed = client.get("/api/reflections", params=which).json()
+    assert [item["content"] for item in listed["items"]] == ["about Bob"]
+    unknown = {**which, "target_id": "00000000-0000-4000-8000-000000000000"}
+    assert client.get("/api/reflections", params=unknown).status_code == 404
+
+
 def test_a_reflection_about_nothing_there_is_refused(client: httpx.Client) -> None:
     missing = client.post(
         "/api/reflections",

@@ -72,7 +72,7 @@ def add_reflection(new: NewReflection, once: OnlyOnce) -> Reflection:
     return once(create, event="reflection_", place=PATH + "/{id}")  # type: ignore[return-value]
 
 
-@router.get("")
+@router.get("", responses=documented(404))
 def list_reflections(
     which: Annotated[WhichReflections, Query()], request: Request, engine: Acting
 ) -> ReflectionPage:
