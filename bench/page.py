@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.fakes import HashEmbedder
 from tests.surfaces.rest.serving import running
 from tools import browser
@@ -35,6 +37,7 @@ from mcp_memory.storage.sqlite.database import SqliteDatabase
 ROOT = Path(__file__).parents[1]
 BUILT = ROOT / "src" / "mcp_memory" / "server" / "page"
 ROUNDS = 7
+EMPTY = "/empty"
 WORDS = (
     "harbour", "sensor", "level", "alert", "release", "budget", "pilot", "night", "train", "clock", "drift",
     "antenna", "range", "port", "tide",
@@ -72,7 +75,7 @@ def opening(page: Page, url: str) -> tuple[float, float, float]:
     """Median seconds of an empty page, the search box, and the first view with its memories."""
     rounds = [
         (
-            opened(page, f"{url}/favicon.svg", "svg"),
+            opened(page, f"{url}{EMPTY}", "body"),
             opened(page, url, "#query:focus"),
             opened(page, url, ".results li"),
         )
@@ -185,8 +188,21 @@ def served(file: Path) -> Iterator[str]:
             child.terminate()
 
 
+def with_empty_page(app: ASGIApp) -> ASGIApp:
+    """The same server, which also has a page with nothing on it, answered before anything else is done."""
+    empty = HTMLResponse(
+        "<!doctype html><title>nothing</title><body>.</body>", headers={"cache-control": "no-cache"}
+    )
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = empty if scope.get("path") == EMPTY else app
+        await answer(scope, receive, send)
+
+    return either
+
+
 def serve(file: Path) -> None:
-    with running(engine_on(file, HashEmbedder())) as server:
+    with running(engine_on(file, HashEmbedder()), behind=with_empty_page) as server:
         print(server.url, flush=True)
         sys.stdin.read()
 

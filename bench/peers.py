@@ -105,7 +105,7 @@ OURS = (
     + """
 from mcp_memory import wiring
 from mcp_memory.config import load
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 engine = wiring.build(load({"database_url": f"sqlite:///{kept}/memory.db"}, environ={}))
 context, model = engine._context, engine.indexing.model()
 def add(place):

@@ -23,7 +23,10 @@ from bench.stores import Json
 SIZE = 1000
 RUNS = 150
 COMMANDS = 20
-BESIDE = "an embedding takes 5 ms here; words, vectors, ranking, noting the use and the protocol take longer"
+BESIDE = (
+    "an embedding takes 6 ms here, and comes before the transaction, so that a slow model holds no snapshot; "
+    "then words, vectors, ranking, reading and syncing rows take longer than it"
+)
 
 
 def in_turns(acts: dict[str, Callable[[int], object]], count: int = RUNS) -> dict[str, Json]:

@@ -42,8 +42,17 @@ def machine() -> str:
     memory = psutil.virtual_memory().total / 2**30
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GB, {platform.system()}, "
-        f"Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}."
+        f"Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}{_circumstances()}."
     )
+
+
+def _circumstances() -> str:
+    """How busy the machine is, and whether this process goes before others."""
+    if not hasattr(os, "getloadavg"):
+        return ""
+    priority = os.getpriority(os.PRIO_PROCESS, 0)
+    raised = f", priority {priority}" if priority else ""
+    return f", load average {os.getloadavg()[1]:.1f}{raised}"
 
 
 def keep(

@@ -28,7 +28,7 @@ from tests.shared_servers import pids, stop_servers
 
 from mcp_memory import wiring
 from mcp_memory.config import load
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 from mcp_memory.thin.settings import cache_folder
 
 ROOT = Path(__file__).parents[1]

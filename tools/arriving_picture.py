@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 from tests.clients.fake_model import Model, fake_model
-from tools.assistants import Home, why_not
+from tools.assistants import HomeWithModel, why_not
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "arriving.svg"
 MEMORIES = (
@@ -36,19 +36,7 @@ BLOCK = re.compile(r"<mcp-memory .*?</mcp-memory>", re.DOTALL)
 TRIES = 5
 
 
-class Person(Home):
-    address = ""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {
-            **super().environment,
-            "ANTHROPIC_BASE_URL": self.address,
-            "ANTHROPIC_API_KEY": "x",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "IS_SANDBOX": "1",
-        }
-
+class Person(HomeWithModel):
     def asks(self, prompt: str) -> str:
         return self.run("claude", "-p", prompt, "--model", "claude-sonnet-4-5").stdout.strip()
 
@@ -61,8 +49,7 @@ def main() -> None:
         fake_model() as (address, model),
         tempfile.TemporaryDirectory(prefix="pic", ignore_cleanup_errors=True) as folder,
     ):
-        Person.address = address
-        person = Person(Path(folder))
+        person = Person(Path(folder), address)
         (person.folder / ".claude").mkdir()
         person.run("mcp-memory", "install", "--yes", "claude-code")
         for content, type in MEMORIES:

@@ -101,3 +101,22 @@ class Home:
         file = self.folder / ".config" / "opencode" / "opencode.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(settings)
+
+
+@dataclass(frozen=True)
+class HomeWithModel(Home):
+    """A home whose assistants talk to a model at an address on loopback."""
+
+    address: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **super().environment,
+            "ANTHROPIC_BASE_URL": self.address,
+            "ANTHROPIC_API_KEY": "x",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "IS_SANDBOX": "1",
+            "GOOGLE_GEMINI_BASE_URL": self.address,
+            "GEMINI_API_KEY": "x",
+        }

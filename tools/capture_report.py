@@ -24,6 +24,8 @@ JUDGED = DATA / "judged_turns.jsonl"
 """Written by somebody who had not read the rules. Mistakes have been looked at in both halves."""
 JUDGED_LATER = DATA / "judged_turns_2.jsonl"
 """By another one, later. Nobody has looked at the mistakes."""
+JUDGED_LAST = DATA / "judged_turns_3.jsonl"
+"""By a third one. Nobody has looked at the mistakes."""
 ORDINARY = DATA / "ordinary_turns.jsonl"
 """Work in hand, with nothing to keep."""
 

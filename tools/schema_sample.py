@@ -24,7 +24,7 @@ from tests.postgres_server import PostgresServer
 
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 from mcp_memory.storage.postgres.database import PostgresDatabase
@@ -85,7 +85,7 @@ def _relation_class() -> type:
 
     if hasattr(graph, "NewRelation"):
         return graph.NewRelation  # type: ignore[no-any-return]
-    from mcp_memory.engine.relating import NewRelation
+    from mcp_memory.inputs import NewRelation
 
     return NewRelation
 

@@ -1,4 +1,4 @@
-"""Counts what a value costs in declarations: shapes, class names in several modules, places of a column.
+"""Counts what a value costs in declarations: shapes, copied fields, shared class names, places of a column.
 
 python tools/shape_counts.py [SOURCE FOLDER] [COLUMN]
 """
@@ -9,20 +9,64 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 SHAPES = {"Shape", "Body", "Page", "Paging", "Done", "Arguments", "Sized", "TypedDict", "BaseModel"}
 
 
-def classes(folder: Path) -> list[tuple[str, str, set[str]]]:
-    """(module, class, names of its bases)."""
-    found = []
+class Declared(NamedTuple):
+    module: str
+    name: str
+    bases: set[str]
+    lines: int
+
+
+def nodes(folder: Path) -> Iterator[tuple[str, ast.AST]]:
+    """Every node of every module, with the module's path."""
     for file in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef):
-                bases = {getattr(base, "id", getattr(base, "attr", "")) for base in node.bases}
-                found.append((file.relative_to(folder).as_posix(), node.name, bases))
-    return found
+        module = file.relative_to(folder).as_posix()
+        yield from ((module, node) for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+
+
+def classes(folder: Path) -> list[Declared]:
+    return [
+        Declared(module, node.name, {_name(base) for base in node.bases}, _lines(node))
+        for module, node in nodes(folder)
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def shapes(declared: Sequence[Declared]) -> list[Declared]:
+    """The classes of the surfaces that derive from a shape, directly or not."""
+    outside = [one for one in declared if one.module.startswith(("server", "cli"))]
+    names = set(SHAPES)
+    while more := {one.name for one in outside if one.bases & names} - names:
+        names |= more
+    return [one for one in outside if one.bases & names]
+
+
+def copied(folder: Path) -> int:
+    """Lines of calls and dictionaries that mostly hand on attributes, three or more."""
+    count = 0
+    for _, node in nodes(folder):
+        if not isinstance(node, ast.Call | ast.Dict):
+            continue
+        given = node.values if isinstance(node, ast.Dict) else [one.value for one in node.keywords if one.arg]
+        values: list[ast.expr] = list(given)
+        attributes = sum(isinstance(value, ast.Attribute) for value in values)
+        if attributes >= 3 and attributes * 2 >= len(values):
+            count += _lines(node)
+    return count
+
+
+def _name(base: ast.expr) -> str:
+    return str(getattr(base, "id", getattr(base, "attr", "")))
+
+
+def _lines(node: ast.expr | ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def drawn(folder: Path) -> int:
@@ -42,13 +86,17 @@ def places(folder: Path, column: str) -> Counter[str]:
 def main(folder: str = "src/mcp_memory", column: str = "context") -> None:
     root = Path(folder)
     modules: defaultdict[str, set[str]] = defaultdict(set)
-    for module, name, _ in classes(root):
-        modules[name].add(module)
-    shapes = [one for one in classes(root) if one[0].startswith(("server", "cli")) and one[2] & SHAPES]
-    lines = sum(len(file.read_text().splitlines()) for file in (root / "server").rglob("*.py"))
-    print(f"shapes: {len(shapes)}, of which drawn from another: {drawn(root)}")
+    declared = classes(root)
+    for one in declared:
+        modules[one.name].add(one.module)
+    found = shapes(declared)
+    lengths = [len(file.read_text("utf-8").splitlines()) for file in root.rglob("*.py")]
+    print(f"files: {len(lengths)}, lines: {sum(lengths):,}")
+    print(
+        f"shapes: {len(found)} in {sum(one.lines for one in found):,} lines, {drawn(root)} drawn from others"
+    )
+    print(f"lines that hand on fields one by one: {copied(root):,}")
     print(f"class names in several modules: {sum(len(where) > 1 for where in modules.values())}")
-    print(f"lines in server/: {lines:,}")
     counts = places(root, column)
     print(f"lines that name {column}: {counts.total()} ({', '.join(f'{k} {v}' for k, v in counts.items())})")
 

@@ -103,7 +103,8 @@ def main() -> None:
         anyio.run(show, database)
     except* Failed as failures:
         sys.exit(_first(failures))
-    print("\nIt works. To give an assistant this memory, add to its MCP settings:\n")
+    print(f"\nIt works. To connect the assistants on this machine: {program()} install")
+    print("By hand, add to an assistant's MCP settings:\n")
     entry = {"command": program(), **({"args": database} if database else {})}
     print(json.dumps({"mcpServers": {"memory": entry}}, indent=2))
     print("\nOther ways to use it: mcp-memory --help\n")

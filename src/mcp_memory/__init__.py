@@ -6,7 +6,7 @@ the command line and the servers start from this package and must start fast.
 
 from __future__ import annotations
 
-# As `typing` has it, which takes longer to load than the thin client.
+# Not from `typing`, which takes longer to import than the thin client.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -7,11 +7,11 @@ from mcp_memory.thin.main import run
 
 
 def main() -> None:
-    # A shell that asks for completions is no assistant.
+    # A shell asks for completions.
     code = None if "_MCP_MEMORY_COMPLETE" in os.environ else run(sys.argv[1:], os.environ)
     if code is not None:
         sys.stdout.flush()
-        # Nothing is left to be cleaned up, and taking the interpreter apart takes time.
+        # Nothing is left to clean up, and the interpreter's shutdown takes time.
         os._exit(code)
     from mcp_memory.cli import main as whole_program
 

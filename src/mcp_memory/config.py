@@ -1,7 +1,8 @@
 """Every setting, with its default and its help text.
 
 Precedence: command-line flag, environment variable, settings file, default. The environment variable is the
-name in capitals; the same name with the prefix `MCP_MEMORY_` wins, in case another program uses the short.
+name in capitals; the same name with the prefix `MCP_MEMORY_` takes precedence, in case another program uses
+the short one.
 """
 
 import difflib
@@ -52,7 +53,7 @@ def _days(duration: timedelta) -> float:
 class Config:
     database_url: str = _setting(
         "",
-        "Where memories are: `sqlite:///path` or `postgresql://…`. Default: a file in the data folder.",
+        "The database: `sqlite:///path` or `postgresql://…`. Default: a file in the data folder.",
     )
     database_backend: str = _setting(
         "", "`sqlite` or `postgres`. Default: as the URL says.", choices=("", "sqlite", "postgres")
@@ -104,10 +105,12 @@ class Config:
     confidence_prune_threshold: float = _setting(
         _TUNING.prune_threshold, "Memories below this effective confidence are pruned.", low=0, high=1
     )
-    prune_limit: int = _setting(_TUNING.prune_limit, "The most memories that one pruning run removes.", low=0)
+    prune_limit: int = _setting(
+        _TUNING.prune_limit, "Most memories that one pruning run archives or deletes.", low=0
+    )
     prune_mode: str = _setting(
         _TUNING.prune_mode,
-        "What becomes of a faded memory: `archive` hides it until it is restored, `delete` deletes it.",
+        "What pruning does to a faded memory: `archive` hides it until it is restored, `delete` deletes it.",
         choices=("archive", "delete"),
     )
     secrets: str = _setting(
@@ -188,6 +191,12 @@ class Config:
         low=0,
         high=MOST_DAYS,
     )
+    idempotency_hours: float = _setting(
+        _TUNING.answers / timedelta(hours=1),
+        "Hours during which a request that is sent again is not done again.",
+        low=0,
+        high=MOST_DAYS * 24,
+    )
     search_log_days: float = _setting(
         _days(_TUNING.search_log_age),
         "Days that searches are logged, for the ranking to learn from.",
@@ -202,7 +211,10 @@ class Config:
         choices=("no", "yes"),
     )
     baseline_probability: float = _setting(
-        _TUNING.baseline_probability, "The share of queries that USE_AB_TESTING answers so.", low=0, high=1
+        _TUNING.baseline_probability,
+        "The share of queries that USE_AB_TESTING answers by cosine alone.",
+        low=0,
+        high=1,
     )
     api_host: str = _setting("127.0.0.1", "Address the HTTP server listens on.")
     api_port: int = _setting(3333, "Port the HTTP server listens on.", low=0, high=65535)
@@ -237,10 +249,12 @@ class Config:
         "`loopback` with a port of this machine in place of a Unix socket.",
         choices=("auto", "no", "loopback"),
     )
-    shared_idle: float = _setting(300.0, "Seconds without a client after which that server leaves.", low=0)
+    shared_idle: float = _setting(
+        300.0, "Seconds without a client after which the shared server ends.", low=0
+    )
     runtime_dir: str = _setting(
         "",
-        "Where its socket is. Default: in the system's folder for the user's sockets, or the cache folder.",
+        "The shared server's socket. Default: in the platform's runtime folder, or the cache folder.",
     )
     http: str = _setting(
         "no", "Whether an assistant's server on stdio serves HTTP too: `yes` or `no`.", choices=("no", "yes")

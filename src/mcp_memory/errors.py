@@ -7,7 +7,7 @@ MemoryServerError
 │   └── Stale     the thing changed since the caller read it
 ├── Forbidden     the caller may not do this here
 └── Unavailable   the database or the model cannot be reached; trying again may help
-    └── Unequipped  there is no model that this needs; its owner must see to that first
+    └── Unequipped  this needs a model, which the owner must install first
 
 Anything else that escapes is a bug. It is logged with its traceback, and the
 caller is told only that the server failed.

@@ -250,6 +250,8 @@ class SyncComplete(JournalEvent):
 @dataclass(frozen=True)
 class ArchiveImported(JournalEvent):
     event = "archive_imported"
+    history: tuple[int, ...] = ()
+    """The first and the last number of the events that came with the file."""
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,11 @@ class NewMemory:
         float, Help("How much it is about those entities, 0 to 1; graph searches weigh by it.")
     ] = 1.0
     captured: bool = False
-    """Taken from a conversation by a rule: it is kept, but fades in days unless it proves useful."""
+    """Captured from a conversation by a rule: on trial, fades in days unless it is used."""
     project: str | None = None
     """None: the caller's."""
     quarantined: bool = False
-    """Kept apart because of where it comes from: found on request only."""
+    """Quarantined because of its origin: found on request only."""
 
     @property
     def is_pinned(self) -> bool:
@@ -79,3 +79,41 @@ class NewAssociation:
     target_id: str
     type: str = "related_to"
     weight: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewEntity:
+    """An entity to be created or updated."""
+
+    name: Annotated[str, Help("What it is called; this is how it is found again.")]
+    type: Annotated[str | None, Help("What kind of thing it is, e.g. Person, Project, Component.")] = None
+    observations: Annotated[tuple[str, ...], Help("Short facts about it, one each.")] = ()
+    description: Annotated[str | None, Help("One sentence that says what it is.")] = None
+    metadata: Annotated[Mapping[str, Any], Help("Anything else worth keeping with it.")] = field(
+        default_factory=dict
+    )
+    status: Annotated[
+        str | None, Help("active, paused, completed or archived; the latter are ranked lower.")
+    ] = None
+    same_type: bool = False
+    """An entity with that name and another type is another entity. Otherwise the name alone identifies it,
+    and a type that is given becomes its type."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewRelation:
+    """A relation to be created."""
+
+    source: Annotated[str, Help("The entity where it starts, by name or id.")]
+    target: Annotated[str, Help("The entity where it leads, by name or id.")]
+    type: Annotated[str, Help("In active voice, e.g. uses, depends_on, works_at.")]
+    strength: Annotated[float | None, Help("How strong the connection is, 0 to 1; 0.5 unless given.")] = None
+    confidence: Annotated[float | None, Help("How sure it is, 0 to 1; 1 unless given.")] = None
+    context: Annotated[str | None, Help("Why or where this holds.")] = None
+    metadata: Annotated[Mapping[str, Any], Help("Anything else worth keeping with it.")] = field(
+        default_factory=dict
+    )
+    make_ends: bool = False
+    """Missing ends are created instead of refused."""
+    with_inverse: bool = False
+    """`contiene` also creates `parte_de` in the other direction, and the reverse."""

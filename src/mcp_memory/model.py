@@ -31,7 +31,7 @@ CLIENT_LENGTH = 80
 """Characters of a client's name that are kept with whatever it changes."""
 
 UNKNOWN_TYPE = "unknown"
-"""The type of an entity that was only mentioned: creating the same name with a real type fills it in."""
+"""The type of an entity that was only mentioned; creating it with a real type replaces this one."""
 
 GENERIC_TYPE = "Generic"
 """The type of an entity whose creator named none."""
@@ -76,13 +76,13 @@ ASSOCIATION_TYPES = ("related_to", "updates", "contradicts", "caused_by", "resul
 
 
 class Progress(Protocol):
-    """Reports how far a long operation is: what it does, how much is done, and of how much, if known."""
+    """Progress callback of a long operation: what it does, how much is done, and the total, if known."""
 
     def __call__(self, doing: str, done: int, total: int | None, /) -> None: ...
 
 
 def unreported(doing: str, done: int, total: int | None) -> None:
-    """The progress that nobody asked for."""
+    """A `Progress` that does nothing."""
 
 
 Origin = Literal["memory", "observation"]
@@ -106,13 +106,13 @@ class Caller:
     project: str = ""
     """The project that the caller works in: its Git remote, else its folder; empty where there is none."""
     via: Via = ""
-    """By which way it came in, as the server saw it."""
+    """The kind of caller, as seen by the server."""
     tool: str = ""
     """The tool, route or command that it used."""
     readable: tuple[str, ...] = (EVERY_SPACE,)
     """The spaces that its token opens."""
     remote: bool = False
-    """It came in over HTTP, so paths of files on this machine are not its own."""
+    """It came in over HTTP, so it may not name files of this machine."""
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -127,7 +127,7 @@ def client_name(given: str) -> str:
 
 
 def checked_space(name: str) -> str:
-    """The name, if a space can have it: one that every header, terminal and list can show."""
+    """The name, if it is valid for a space: printable in headers, terminals and lists."""
     if not 1 <= len(name) <= SPACE_LENGTH:
         raise Invalid(f"the name of a space has 1 to {SPACE_LENGTH} characters, not {len(name):,}")
     if not name.isprintable() or name != name.strip():
@@ -191,11 +191,11 @@ class Memory:
     archived_at: datetime | None = None
     """Set, with `forgotten_at`, when it was archived because it had faded. It can be restored."""
     confirmed_at: datetime | None = None
-    """When a person said that it is right. It is not archived by time."""
+    """When a person confirmed it. A confirmed memory is not archived for its age."""
     quarantined_at: datetime | None = None
-    """Set while it is kept apart because of where it came from: found on request, never injected."""
+    """Set while it is quarantined because of its origin: found on request, never injected."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    """Who wrote it and by which way (`client`, `via`, `tool`), as the server saw it."""
+    """Who wrote it and how (`client`, `via`, `tool`), as seen by the server."""
 
     @property
     def last_used_at(self) -> datetime:
@@ -208,7 +208,7 @@ class Memory:
 
     @property
     def flagged(self) -> bool:
-        """Whether it looks like another one."""
+        """Whether it resembles another one."""
         return self.flagged_at is not None
 
     @property
@@ -281,7 +281,7 @@ class Relation:
     updated_at: datetime
     ended_at: datetime | None
     effective_confidence: float | None = None
-    """The confidence that time has left, where the engine has worked it out."""
+    """The effective confidence, where the engine has computed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +361,7 @@ class Filter:
         Help("Of forgotten memories, only those archived because they had faded, or only others."),
     ] = None
     quarantined: bool | None = False
-    """None: also what is kept apart because of where it came from."""
+    """None: also quarantined memories."""
     in_project: str | None = None
     """Of this project, or of none."""
 

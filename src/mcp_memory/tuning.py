@@ -25,10 +25,14 @@ SIGNALS = (
     "proximity",
     "names",
     "language",
+    "stems",
     "dates",
+    "instructions",
 )
-"""What ranks memories: BM25, vectors, the score and the text of neighbours, who asks and who answers in a
-dialogue, the rare words of the best results, word order, names, language, the time that is asked for."""
+"""Ranking signals: BM25, vectors, the score and the text of neighbours, dialogue turns, rare words of the
+best results, word order, names, language, stems by language, the period that a query names, and standing
+instructions.
+"""
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}
 SPLIT_THRESHOLD = 20
@@ -36,7 +40,7 @@ SPLIT_THRESHOLD = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """How much one call may bring. Beyond a limit the call is refused and nothing is written."""
+    """Limits on the input of one call. Beyond them the call is refused and nothing is written."""
 
     entities: int = 50
     observations: int = 100
@@ -79,7 +83,9 @@ class Tuning:
     """Of searches that follow the memory tool set's contract and name no fading themselves."""
     keyword_weight: float = 0.4
     without: frozenset[str] = frozenset()
-    """Signals of ranking that are left out, to measure what each is worth; see SIGNALS."""
+    """Ranking signals that an ablation leaves out; see SIGNALS."""
+    answers: timedelta = timedelta(days=1)
+    """How long answers are kept for idempotent replay."""
     trash: timedelta = timedelta(days=30)
     journal: timedelta = timedelta(days=365)
     """How long the journal keeps events after their undo data is gone."""
@@ -103,9 +109,9 @@ class BackupPlan:
 
     folder: Path
     every: timedelta = timedelta(days=1)
-    """Zero: none is made by itself."""
+    """Zero: no automatic backups."""
     keep: int = 7
     limit: int = 4_000_000_000
-    """Bytes that all of them may take; the oldest go first, the newest stays."""
+    """Total size in bytes; the oldest are removed first, the newest stays."""
     passphrase: str = field(default="", repr=False)
     """Encrypts them, when given."""

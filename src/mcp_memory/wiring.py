@@ -1,4 +1,4 @@
-"""Builds an engine from settings: the one place that knows all the parts, the clock and how ids are made."""
+"""Composition root: builds an engine from settings, with the clock and the id generator."""
 
 import os
 import time
@@ -37,10 +37,11 @@ def build(config: Config, client: str = "") -> Engine:
             memory_file=file,
             write_behind=WriteBehind() if file else None,
             import_dir=Path(config.import_dir).expanduser() if config.import_dir else None,
-            # A PostgreSQL server has backups of its own; ours would copy it all into a file each day.
+            # PostgreSQL has its own backup tools; ours would copy the whole database into a file each day.
             backups=None if settings.is_postgres(config.url) else backup_plan(config),
         )
     )
+    engine.transfer.take_back_unfinished()
     engine.anthropic_compat.resume()
     return engine
 
@@ -151,7 +152,7 @@ def new_id() -> str:
 
 
 def limits(config: Config) -> Limits:
-    """How much one call of a client with these settings may bring."""
+    """Limits on the input of one call, from these settings."""
     return Limits(
         entities=config.max_entities,
         observations=config.max_observations,
@@ -180,6 +181,7 @@ def _tuning(config: Config) -> Tuning:
         keyword_weight=config.hybrid_keyword_weight,
         trash=timedelta(days=config.trash_days),
         journal=timedelta(days=config.journal_days),
+        answers=timedelta(hours=config.idempotency_hours),
         search_log_age=timedelta(days=config.search_log_days),
         search_log_size=config.search_log_size,
         ab_testing=config.use_ab_testing == "yes",

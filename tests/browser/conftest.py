@@ -18,7 +18,7 @@ from tests.surfaces.rest.serving import Running, running
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "src" / "mcp_memory" / "server" / "page" / "index.html"
 LAPTOP = {"width": 1280, "height": 800}
-PATIENCE = 15_000
+PATIENCE = 40_000
 """Milliseconds until something that never comes is a failure."""
 
 

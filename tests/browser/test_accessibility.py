@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
+from mcp_memory.inputs import NewEntity, NewRelation
 from tests.browser.conftest import Visit
 from tests.browser.test_search_view import remember
 from tests.browser.visitor import Visitor

@@ -12,8 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from mcp_memory import wiring
 from mcp_memory.engine import Context, Engine
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase
@@ -21,6 +20,12 @@ from tests.browser.conftest import Visit
 from tests.browser.visitor import Visitor
 from tests.fakes import Clock, HashEmbedder
 from tests.surfaces.rest.serving import Running, running
+
+ENDED_IS_SHOWN = """() => new Promise((shown) => {
+    const look = () => window.graphView.getGraph().someEdge((_, edge) => edge.ended)
+        ? shown(true) : setTimeout(look, 50);
+    look();
+})"""
 
 
 def chain(engine: Engine, *names: str) -> None:
@@ -134,6 +139,8 @@ def test_relations_are_created_edited_and_ended(visit: Visit, server: Running, e
     expect(panel(person).get_by_text("works on")).to_have_count(0)
     panel(person).get_by_role("button", name="End the relation to Ben").click()
     expect(panel(person).get_by_text("1 ended relation")).to_be_visible()
+    person.page.get_by_label("Show ended relations").check()
+    assert person.page.evaluate(ENDED_IS_SHOWN)
     panel(person).get_by_label("New observation").fill("Ann is left-handed")
     panel(person).get_by_role("button", name="Add", exact=True).first.click()
     expect(panel(person).get_by_role("link", name="Ann is left-handed")).to_be_visible()

@@ -54,3 +54,33 @@ def test_whatever_a_memory_contains_is_shown_as_text(visit: Visit, server: Runni
     person.sees("<img")
     assert person.page.evaluate("window.hacked") is None
     assert person.page.locator("main img[src=x], main svg[onload], main b").count() == 0
+
+
+def test_modes_and_filters_narrow_what_is_found(visit: Visit, server: Running, engine: Engine) -> None:
+    remember(engine, "Ann drinks green tea", type="preference", tags=("drinks",))
+    remember(engine, "The tea contract ends in May", type="fact")
+    person = visit(server)
+    person.search("tea")
+    expect(person.results).to_have_count(2)
+    person.button("Words", exact=True).click()
+    expect(person.button("Words", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(person.results).to_have_count(2)
+    person.button("Filters").click()
+    person.page.get_by_role("group", name="Tags").get_by_role("button", name="drinks").click()
+    expect(person.results).to_have_count(1)
+    expect(person.results.first).to_contain_text("green tea")
+    assert "mode=keyword" in person.page.url
+    person.page.reload()  # the address alone brings it back
+    expect(person.results).to_have_count(1)
+
+
+def test_an_open_memory_shows_how_its_confidence_will_fade(
+    visit: Visit, server: Running, engine: Engine
+) -> None:
+    remember(engine, "Ann prefers green tea")
+    person = visit(server)
+    person.search("tea")
+    person.results.first.locator("a.text").click()
+    panel = person.page.get_by_role("complementary", name="Memory")
+    expect(panel.get_by_role("img", name="Confidence over the next")).to_be_visible()
+    expect(panel.get_by_text("days left unless used")).to_be_visible()

@@ -13,7 +13,7 @@ from mcp_memory.capture import Candidate
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.arrivals import Place
 from mcp_memory.engine.captures import Heard
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.assistants import Home, _program, why_not
+from tools.assistants import HomeWithModel, _program, why_not
 
 from tests.clients.fake_model import Model, fake_model, offered_tools
 
@@ -26,7 +26,7 @@ TRIES = 4
 """A hook that has not been answered after 300 ms says nothing, which a busy machine makes it do."""
 
 
-class Person(Home):
+class Person(HomeWithModel):
     """Somebody whose clients are connected to the memory, and to a model that is not real."""
 
     def connect(self, address: str) -> None:
@@ -115,21 +115,11 @@ def model() -> Iterator[tuple[str, Model]]:
 
 
 @pytest.fixture
-def person(model: tuple[str, Model], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+def person(model: tuple[str, Model]) -> Iterator[Person]:
     address, _ = model
     # A test's own folder has so long a name that no socket fits into it.
     folder = tempfile.TemporaryDirectory(prefix="arr", ignore_cleanup_errors=True)
-    home = Person(Path(folder.name))
-    given = {
-        **home.environment,
-        "ANTHROPIC_BASE_URL": address,
-        "ANTHROPIC_API_KEY": "x",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "IS_SANDBOX": "1",
-        "GOOGLE_GEMINI_BASE_URL": address,
-        "GEMINI_API_KEY": "x",
-    }
-    monkeypatch.setattr(Person, "environment", property(lambda self: given))
+    home = Person(Path(folder.name), address)
     home.connect(address)
     home.trust_codex_hooks()
     # A digest holds rules; an observation is injected when a prompt calls for it.

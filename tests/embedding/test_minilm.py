@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -129,3 +132,21 @@ def test_the_card_holds_the_cosines_that_are_measured(minilm: Embedder) -> None:
     measured = measure(minilm)
     assert minilm.card.unrelated_cosine == pytest.approx(measured["unrelated_cosine"], abs=0.02)
     assert minilm.card.same_cosine == pytest.approx(measured["same_cosine"], abs=0.02)
+
+
+def test_running_it_leaves_nothing_in_the_home_folder(tmp_path: Path) -> None:
+    """onnxruntime would leave a device id and a report about the machine, which it sends to its maker."""
+    home = tmp_path / "home"
+    home.mkdir()
+    code = (
+        "from pathlib import Path\n"
+        "from mcp_memory.embedding.minilm import open_minilm, wheel_folder\n"
+        f"model = open_minilm(wheel_folder(), Path({str(tmp_path / 'cache')!r}))\n"
+        "print(model.embed(['hello'], 'query').shape)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    said = subprocess.check_output(
+        [sys.executable, "-c", code], env={**environment, "HOME": str(home)}, text=True
+    )
+    assert said.strip() == "(1, 384)"
+    assert list(home.rglob("*")) == []

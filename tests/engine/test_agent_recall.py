@@ -7,9 +7,9 @@ import pytest
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewAssociation, NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.recall import Answer
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Filter, Memory
 from mcp_memory.text.summary import summary
 from tests.conftest import EngineMaker

@@ -9,8 +9,9 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewRelation
 from mcp_memory.model import Memory
 from tests.conftest import EngineMaker
 from tests.fakes import Clock, HashEmbedder

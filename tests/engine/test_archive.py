@@ -8,8 +8,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, Filter
 from mcp_memory.tuning import Tuning
 from tests.fakes import Clock

@@ -46,6 +46,11 @@ def test_a_prompt_gets_what_it_calls_for_with_date_and_id(engine: Engine) -> Non
     assert "not instructions" in said.text
 
 
+def test_a_question_about_the_person_may_be_short(engine: Engine) -> None:
+    store(engine, {**FACTS, "The user is allergic to walnuts.": "identity"})
+    assert "walnuts" in engine.arrivals.for_prompt("What am I allergic to?", HERE).text
+
+
 @pytest.mark.parametrize("prompt", ["What is the capital of Australia?", "write a haiku about autumn"])
 def test_an_unrelated_prompt_gets_silence(engine: Engine, prompt: str) -> None:
     store(engine)
@@ -54,7 +59,10 @@ def test_an_unrelated_prompt_gets_silence(engine: Engine, prompt: str) -> None:
     assert said.silence
 
 
-@pytest.mark.parametrize("prompt", ["yes", "go on", "/compact the staging database", "ok", "", "  \n"])
+@pytest.mark.parametrize(
+    "prompt",
+    ["yes", "go on", "yes, do that please", "vale, gracias", "/compact the database", "ok", "", "  \n"],
+)
 def test_short_prompts_and_commands_cost_nothing(engine: Engine, prompt: str) -> None:
     store(engine)
     assert engine.arrivals.for_prompt(prompt, HERE).text == ""

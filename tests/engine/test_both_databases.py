@@ -23,9 +23,9 @@ from hypothesis.stateful import (
 
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import MemoryServerError
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Database, Store
 from mcp_memory.storage.postgres.database import PostgresDatabase

@@ -10,8 +10,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 from tests.conftest import open_database
@@ -39,8 +39,7 @@ def known(engine: Engine) -> Engine:
 def access_count(store: Store, clock: Clock) -> int:
     with store.read(SPACE, clock()) as tx:
         entity = tx.entities.get("Ada")
-        accesses = tx.usage.accesses([entity.seq])
-        return accesses[entity.seq].count if accesses else 0
+        return tx.usage.standings([entity.seq])[entity.seq].access_count
 
 
 def test_entities_are_opened_and_found_while_another_process_writes(

@@ -8,8 +8,8 @@ from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Filter
 from tests.conftest import EngineMaker
 

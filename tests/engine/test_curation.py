@@ -6,8 +6,9 @@ import pytest
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Limits
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.engine.curation import MOST_ANALYSED
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity
 from mcp_memory.text.graph_lines import EntityLine
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
@@ -119,3 +120,15 @@ def test_a_report_counts_all_stale_entities_and_shows_the_longest_unseen(
     report = engine.curation.report(90)
     assert (len(report.stale), report.stale_count) == (500, 501)
     assert report.stale[0][0].name == "E0"
+
+
+def test_the_report_analyses_the_fullest_entities_and_counts_them_all(engine: Engine) -> None:
+    def facts(count: int) -> tuple[str, ...]:
+        return tuple(f"fact about subject{n % 3} number{n}" for n in range(count))
+
+    sizes = range(21, 21 + MOST_ANALYSED + 2)
+    engine.graph.create_entities([NewEntity(name=f"E{n}", observations=facts(n)) for n in sizes])
+    report = engine.curation.report(90)
+    assert report.split_candidate_count == report.large_count == len(sizes)
+    assert [one.observation_count for one in report.split_candidates] == [*reversed(sizes)][:MOST_ANALYSED]
+    assert len(engine.splitting.candidates()) == len(sizes)

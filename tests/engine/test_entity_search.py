@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from mcp_memory.embedding import ModelCard, NoModel
 from mcp_memory.engine import Engine
 from mcp_memory.engine.entity_search import EntityAnswer, identifiers
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller
 from mcp_memory.ranking.routing import Strategy
 from mcp_memory.storage import Store
@@ -262,8 +261,8 @@ def test_being_shown_counts_as_use(engine: Engine, store: Store, clock: Clock) -
     engine.entities.search("red", 5)
     with store.read("default", clock()) as tx:
         seqs = [entity.seq for entity in tx.entities.page(0, 10)]
-        assert {access.count for access in tx.usage.accesses(seqs).values()} == {2}
-        assert {access.active_days for access in tx.usage.accesses(seqs).values()} == {2}
+        assert {one.access_count for one in tx.usage.standings(seqs).values()} == {2}
+        assert {one.active_days for one in tx.usage.standings(seqs).values()} == {2}
         [pair] = tx.usage.co_occurrences(seqs)
         assert pair.count == 2
 
@@ -273,7 +272,9 @@ def test_only_what_was_shown_counts_as_used(engine: Engine, store: Store, clock:
     shown = names(engine.entities.search("red lamp", 2))
     with store.read("default", clock()) as tx:
         entities = {entity.seq: entity.name for entity in tx.entities.page(0, 10)}
-        assert {entities[seq] for seq in tx.usage.accesses(entities)} == set(shown)
+        assert {
+            entities[seq] for seq, one in tx.usage.standings(entities).items() if one.was_accessed
+        } == set(shown)
 
 
 def test_a_search_that_cannot_be_noted_still_answers(

@@ -6,8 +6,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import UNKNOWN_TYPE, Filter
 
 COLLABORATION = NewRelation(

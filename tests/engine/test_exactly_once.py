@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict
+from mcp_memory.inputs import NewEntity, NewRelation
 
 
 def think(engine: Engine) -> str:

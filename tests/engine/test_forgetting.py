@@ -9,9 +9,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Filter, Memory
 from tests.fakes import Clock
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mcp_memory.engine import Engine, Limits
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.events import EntityCreated
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
 from tests.fakes import Clock, HashEmbedder

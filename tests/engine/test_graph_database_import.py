@@ -92,7 +92,7 @@ def test_everything_in_the_file_arrives(engine: Engine, tmp_path: Path) -> None:
         "This one shaped everything", "A good choice", "A calm week",
     }  # fmt: skip
     with engine._context.reading() as tx:
-        assert tx.usage.accesses([project.entity.seq])[project.entity.seq].count == 12
+        assert tx.usage.standings([project.entity.seq])[project.entity.seq].access_count == 12
         [pair] = tx.usage.co_occurrences([project.entity.seq, astro.entity.seq])
         assert pair.count == 3
 

@@ -8,10 +8,10 @@ import pytest
 
 from mcp_memory.engine import Engine, graph_walk
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import EntityGraph
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 
 
 def relate(engine: Engine, *pairs: str, strength: float = 0.5) -> None:

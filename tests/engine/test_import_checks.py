@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from mcp_memory.engine import Engine
 from mcp_memory.engine.archive_records import _FIELDS
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Forbidden, Invalid, MemoryServerError
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage.schema import TABLE
 from mcp_memory.tuning import Tuning
@@ -85,7 +85,7 @@ def test_numbers_that_are_none_are_refused(
     engine: Engine, records: list[dict[str, Any]], text: bytes
 ) -> None:
     lines = [line.replace(b'"confidence": 1.0', b'"confidence": ' + text) for line in as_lines(records)]
-    with pytest.raises(Invalid, match="is no number"):
+    with pytest.raises(Invalid, match="is not a number"):
         engine.transfer.import_full(lines)
 
 

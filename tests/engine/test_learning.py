@@ -11,10 +11,9 @@ import pytest
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Tuning
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.learning import Weights
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, Unavailable
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller
 from mcp_memory.ranking.limbic import LimbicWeights
 from mcp_memory.ranking.metrics import ndcg_at

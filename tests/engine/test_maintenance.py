@@ -10,9 +10,9 @@ import pytest
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine, Tuning, consolidation, maintenance
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
 from mcp_memory.events import MemoryCreated, MemoryUpdated
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Filter, Memory
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
@@ -262,7 +262,7 @@ def test_a_single_merge_is_taken_back_by_restoring_what_it_absorbed_and_is_not_r
     assert contents(engine) == [HOOKS[0], HOOKS[1], "Vue has a composition API"]
     again = engine.maintenance.consolidate(full=True)
     assert again.clusters == ()
-    assert [apart.reason for apart in again.apart] == ["they were merged before, and taken apart again"]
+    assert [apart.reason for apart in again.apart] == ["they were merged before, and the merge was undone"]
 
 
 def test_a_merge_that_was_changed_since_is_not_undone(engine: Engine) -> None:
@@ -368,6 +368,21 @@ def test_each_job_is_due_once_a_day_and_merging_also_after_many_insertions(
     assert engine.maintenance.due() == ()
     clock.advance(hours=1)
     assert engine.maintenance.due() == ("prune", "consolidate", "age journal")
+
+
+def test_where_changes_are_kept_for_an_hour_they_go_after_an_hour(
+    make_engine: EngineMaker, clock: Clock
+) -> None:
+    hour = timedelta(hours=1)
+    engine = make_engine(tuning=Tuning(trash=hour, journal=hour))
+    engine.maintenance.run_due()
+    keep(engine, "tea is hot")
+    clock.advance(minutes=59)
+    assert engine.maintenance.due() == ()
+    clock.advance(minutes=2)
+    assert engine.maintenance.due() == ("age journal",)
+    engine.maintenance.run_due()
+    assert not [event for event in engine.history.events_after(0) if event.name == "memory_created"]
 
 
 def test_jobs_can_be_turned_off(make_engine: EngineMaker) -> None:

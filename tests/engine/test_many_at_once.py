@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 from mcp_memory.storage import Store
 from tests.consistency import troubles
 

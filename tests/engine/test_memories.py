@@ -9,9 +9,9 @@ import pytest
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Engine, Limits
 from mcp_memory.engine.drafts import NewAssociation, NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Filter, Memory
 from tests.conftest import EngineMaker
 from tests.fakes import Clock, HashEmbedder

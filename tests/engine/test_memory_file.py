@@ -13,11 +13,11 @@ import pytest
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.anthropic_compat import AnthropicCompat
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.memory_file import MemoryFile
 from mcp_memory.engine.write_behind import WriteBehind
 from mcp_memory.errors import NotFound, Unavailable
 from mcp_memory.events import ArchiveImported
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.text.graph_lines import EntityLine, GraphLines, RelationLine, parse, render

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 from tests.fakes import HashEmbedder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,23 @@ def test_a_project_names_itself_and_opts_out(tmp_path: Path) -> None:
     (tmp_path / OPT_OUT).write_text('project = "shop"\ncapture = false\n')
     found = project_of(str(tmp_path))
     assert (found.key, found.capture, found.recall) == ("shop", False, True)
+
+
+@pytest.mark.parametrize("name", ["github.com/acme/secret", "/home/ana/secret", "C:\\\\ana\\\\secret"])
+def test_a_repository_cannot_call_itself_another_project(tmp_path: Path, name: str) -> None:
+    (tmp_path / OPT_OUT).write_text(f'project = "{name}"\n')
+    assert project_of(str(tmp_path)).key == str(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes in folders")
+def test_a_pipe_in_place_of_the_wishes_keeps_both_away_and_hinders_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / OPT_OUT)
+    project = project_of(str(tmp_path))
+    assert (project.capture, project.recall) == (False, False)
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 5000, "# " + "long " * 20_000])
+def test_wishes_that_cannot_be_read_keep_both_away(tmp_path: Path, text: str) -> None:
+    (tmp_path / OPT_OUT).write_text(text)
+    project = project_of(str(tmp_path))
+    assert (project.capture, project.recall) == (False, False)

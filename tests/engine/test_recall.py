@@ -10,10 +10,9 @@ import pytest
 from mcp_memory.embedding import Embedder, NoModel
 from mcp_memory.engine import Engine, Limits, Tuning
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.recall import Answer
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Filter, Memory, SearchMode
 from mcp_memory.tuning import Fading
 from tests.conftest import EngineMaker
@@ -486,3 +485,13 @@ def test_a_phrase_in_quotes_is_found_to_the_letter(engine: Engine) -> None:
     assert best.memory.content == "the tests run at the far end of the pipeline"
     assert best.explanation is not None
     assert best.explanation["phrase"] > 0
+
+
+def test_of_equal_matches_a_standing_instruction_comes_first(engine: Engine, clock: Clock) -> None:
+    texts = ("Ana gives prices for trains", "Always give prices for trains")
+    for content in texts:
+        engine.memories.remember(NewMemory(content=content))
+        clock.now += timedelta(hours=2)
+    answer = engine.recall.recall("prices for trains", explain=True, fading="gentle")
+    assert [hit.memory.content for hit in answer.hits] == [texts[1], texts[0]]
+    assert [(hit.explanation or {})["is_instruction"] for hit in answer.hits] == [True, False]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mcp_memory.embedding import NoModel, Purpose
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, unreported
 from mcp_memory.storage.postgres import vectors as postgres_vectors
 from mcp_memory.storage.sqlite import sketches

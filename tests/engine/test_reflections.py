@@ -6,9 +6,8 @@ import pytest
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
 

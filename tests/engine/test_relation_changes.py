@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewRelation
 from mcp_memory.model import Relation
 
 

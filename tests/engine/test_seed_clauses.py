@@ -10,9 +10,8 @@ import pytest
 from mcp_memory.engine import Engine, Tuning
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.entity_search import is_baseline
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Filter
 from tests.fakes import Clock
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mcp_memory.embedding import Purpose
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.indexing import texts_for
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Pending
 from mcp_memory.storage import Store
 from tests.conftest import EngineMaker

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcp_memory.engine import Engine, Tuning
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.splitting import Split
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewEntity
 from tests.conftest import EngineMaker
 
 DEPLOY = tuple(f"deploy server region cluster rollout step{n}" for n in range(13))

@@ -12,10 +12,10 @@ import pytest
 
 from mcp_memory.engine import Context, Engine, transfer
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.engine.transfer import Transfer
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store
 from mcp_memory.storage.schema import TABLES
@@ -153,22 +153,6 @@ class TestImportOfAnthropicsFile:
         engine.transfer.import_anthropic(lines(twice))
         engine.transfer.import_anthropic(lines({**twice, "name": "Bo"}), repeats=True)
         assert known(engine) == {"Ana": ["tea"], "Bo": ["tea", "tea"]}
-
-    def test_batches_before_a_failure_stay_and_a_second_run_completes(
-        self, engine: Engine, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(transfer, "BATCH", 2)
-
-        def broken() -> Iterable[bytes]:
-            yield from lines(ACME, ANA, {**ANA, "name": "Bo"})
-            raise OSError("the disk was pulled")
-
-        with pytest.raises(OSError, match="pulled"):
-            engine.transfer.import_anthropic(broken())
-        assert list(known(engine)) == ["Acme", "Ana"]
-        engine.transfer.import_anthropic(lines(ACME, ANA, {**ANA, "name": "Bo"}, WORKS))
-        assert list(known(engine)) == ["Acme", "Ana", "Bo"]
-        assert triples(engine) == [("Ana", "works_at", "Acme")]
 
     def test_what_was_imported_is_found(self, engine: Engine) -> None:
         engine.transfer.import_anthropic(lines(ANA, ACME))

@@ -11,9 +11,9 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewAssociation, NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Conflict, MemoryServerError, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Filter, Memory, Owner
 from mcp_memory.storage import Store
 from mcp_memory.storage.database import Allowed
@@ -231,7 +231,7 @@ def test_how_often_an_entity_was_used_comes_back_with_it(engine: Engine) -> None
     engine.history.undo_last()
     with engine._context.reading() as tx:
         alice, bob = tx.entities.get("Alice"), tx.entities.get("Bob")
-        assert tx.usage.accesses([alice.seq])[alice.seq].count == 1
+        assert tx.usage.standings([alice.seq])[alice.seq].access_count == 1
         assert len(tx.usage.co_occurrences([alice.seq, bob.seq])) == 1
 
 

@@ -31,8 +31,8 @@ from hypothesis import strategies as st
 
 from mcp_memory.engine import Engine, import_source
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import MemoryServerError
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from tests.consistency import troubles
 from tests.faults.acts import engine_on

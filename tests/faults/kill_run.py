@@ -65,6 +65,8 @@ class Tally:
     """The act under way left nothing."""
     done: int = 0
     """The act under way was done, and its acknowledgement died."""
+    taken_back: int = 0
+    """An act of several transactions was taken back by the next start."""
     between: int = 0
     """An act of several transactions, or an operation, was completed by running it again."""
 
@@ -108,6 +110,7 @@ class Rehearsal:
 
     order: tuple[str, ...]
     states: tuple[str, ...]
+    kept: tuple[str, ...]
     contents: tuple[str, ...]
     steps: int
 
@@ -227,6 +230,10 @@ class Rounds:
             tally.done += 1
         elif state == rehearsal.states[last]:
             tally.undone += 1
+        elif rehearsal.order[last] in acts.TAKEN_BACK:
+            tally.taken_back += 1
+            if _kept(url) != rehearsal.kept[last]:
+                raise Failed(f"not taken back: {where}")
         elif rehearsal.order[last] in acts.RESUMED:
             tally.between += 1
             if _repeated(url, rehearsal.order[last]) != rehearsal.contents[last + 1]:
@@ -241,8 +248,8 @@ class Rounds:
                 *after, steps = heard_from(heard) or [0]
             if len(after) != len(order) + 1:
                 raise Failed(f"the acts {order} failed without a kill")
-            states, contents = zip(*after, strict=True)
-            self._rehearsals[order] = Rehearsal(order, states, contents, steps)
+            states, kept, contents = zip(*after, strict=True)
+            self._rehearsals[order] = Rehearsal(order, states, kept, contents, steps)
         return self._rehearsals[order]
 
     def _check_sound(self, url: str, where: str) -> None:
@@ -311,6 +318,14 @@ def _repeated(url: str, kind: str) -> str:
         engine = acts.engine_on(database)
         acts.carry_out(kind, acts.for_act(engine, REPEATED))
         return acts.contents(engine)
+    finally:
+        database.close()
+
+
+def _kept(url: str) -> str:
+    database = open_database(url)
+    try:
+        return acts.kept(acts.engine_on(database))
     finally:
         database.close()
 

@@ -5,8 +5,8 @@ import sys
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
+from mcp_memory.inputs import NewEntity
 
 
 def main(url: str, name: str, count: int) -> None:

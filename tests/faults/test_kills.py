@@ -6,7 +6,10 @@ A short version of `python -m tests.faults.kill_run`, which `make faults` runs f
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +69,37 @@ def test_traces_of_a_purge_go_even_if_the_process_dies_while_it_removes_them(tmp
         engine.scheduled_maintenance.run_due(lambda: True)
         for file in tmp_path.glob("killed.db*"):
             assert text not in file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_taking_back_an_import_may_be_killed_too(tmp_path: Path, database: str) -> None:
+    with opened_places(tmp_path, database) as [(places, _)]:
+        places.prepared("base", lambda made: acts.prepare(acts.engine_on(made)))
+        url = places.copied("base")
+        before = _kept(url)
+        steps = _steps(victims.rehearse, url, ["import anthropic"])
+        assert _kept(url) != before
+        url = places.copied("base")
+        _killed(victims.act_in_order, url, ["import anthropic"], (steps - 8, "before"))
+        places.settle(url)
+        for step in (3, 9, 15):
+            _killed(victims.start, url, (step, "after"))
+            places.settle(url)
+        assert _kept(url) == before
+
+
+def _steps(body: Callable[..., None], *args: Any) -> int:
+    _, heard = started(body, *args)
+    return int(heard_from(heard)[-1])
+
+
+def _killed(body: Callable[..., None], *args: Any) -> None:
+    victim, heard = started(body, *args)
+    heard_from(heard)
+    victim.join()
+    assert victim.exitcode == -signal.SIGKILL
+
+
+def _kept(url: str) -> str:
+    with acts.engine_on(open_database(url)) as engine:
+        return acts.kept(engine)

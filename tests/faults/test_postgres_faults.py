@@ -15,8 +15,8 @@ import pytest
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.errors import Unavailable
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.postgres.database import PostgresDatabase
@@ -176,7 +176,7 @@ def test_an_event_written_at_one_server_is_heard_of_at_another(server: PostgresS
         here, there = opened(url, "here"), opened(url, "there")
         closing.callback(here.close)
         closing.callback(there.close)
-        bell = closing.enter_context(there.history.bell())
+        bell = closing.enter_context(there.history.change_signal())
         bell.wait(10)
         seen = there.history.last_seq()
         here.graph.create_entities([NewEntity(name="news")])

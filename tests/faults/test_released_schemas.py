@@ -33,7 +33,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def test_there_is_a_sample_of_every_released_schema() -> None:
-    assert [number for number in range(1, max(NUMBERS) + 1) if number != 7] == NUMBERS
+    # Numbers 7, 9 and 10 were followed by the next ones before a version with them was published.
+    assert [number for number in range(1, max(NUMBERS) + 1) if number not in (7, 9, 10)] == NUMBERS
 
 
 @pytest.mark.parametrize("number", NUMBERS)

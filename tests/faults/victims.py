@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 
+from mcp_memory.engine import Engine
 from tests.faults import acts
 from tests.faults.kill_points import STEPS, How, count_steps
 from tests.faults.operations import OPERATIONS
@@ -28,17 +29,22 @@ def act_in_order(url: str, order: Sequence[str], death: Death, told: Connection)
 
 
 def rehearse(url: str, order: Sequence[str], told: Connection) -> None:
-    """The same undisturbed: sends state and contents before and after each act, then the last one's steps."""
+    """The same undisturbed: sends digests of what there is before and after each act, then the last one's
+    steps."""
     count_steps()
     engine = acts.engine_on(open_database(url))
-    told.send((acts.state(engine), acts.contents(engine)))
+    told.send(digests(engine))
     for number, kind in enumerate(order, 1):
         STEPS.arm(0, "before")
         acts.carry_out(kind, acts.for_act(engine, number))
         steps = STEPS.taken
-        told.send((acts.state(engine), acts.contents(engine)))
+        told.send(digests(engine))
     told.send(steps)
     engine.close()
+
+
+def digests(engine: Engine) -> tuple[str, str, str]:
+    return acts.state(engine), acts.kept(engine), acts.contents(engine)
 
 
 def operate(operation: str, url: str, target: str, death: Death, told: Connection) -> None:
@@ -48,3 +54,12 @@ def operate(operation: str, url: str, target: str, death: Death, told: Connectio
     STEPS.arm(*(death or (0, "before")))
     run(url, target)
     told.send(STEPS.taken)
+
+
+def start(url: str, death: Death, told: Connection) -> None:
+    """Only open the database, as every start does; sends the number of steps that takes."""
+    count_steps()
+    STEPS.arm(*(death or (0, "before")))
+    engine = acts.engine_on(open_database(url))
+    told.send(STEPS.taken)
+    engine.close()

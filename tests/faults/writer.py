@@ -4,8 +4,7 @@ import sys
 
 from mcp_memory import wiring
 from mcp_memory.config import load
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
+from mcp_memory.inputs import NewEntity, NewRelation
 
 
 def main(url: str, name: str, count: int) -> None:

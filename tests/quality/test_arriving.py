@@ -7,6 +7,9 @@ from bench.arriving import Outcome, measured
 
 from mcp_memory.ranking.certainty import FLOOR
 
+# All in one process: each process would load the memories anew.
+pytestmark = pytest.mark.xdist_group("arriving")
+
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
@@ -20,6 +23,8 @@ def outcomes() -> list[Outcome]:
         ("judged: silent", "seen", 0.92),
         ("judged: right", "unseen", 0.70),
         ("judged: silent", "unseen", 0.92),
+        ("judged later: right", "unseen", 0.60),
+        ("judged later: silent", "unseen", 0.90),
         ("project: right", "unseen", 0.80),
         ("general: silent", "unseen", 0.92),
     ],

@@ -8,9 +8,8 @@ import pytest
 
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict, Invalid, Unavailable
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import Store, copying
 from mcp_memory.storage.copying import copy

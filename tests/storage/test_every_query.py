@@ -243,8 +243,8 @@ def columns_of(database: Database, table: str) -> dict[str, str]:
 # that belong to one space, or are about the database as a whole. On a database spread over machines by
 # space, each of the first kind would be sent to all of them; docs/scaling.md says what to do then.
 BY_NUMBER = {
-    "accesses_of", "add_feedback", "add_search_result", "archived_access_days", "archived_co_occurrences",
-    "associations_touching", "co_occurrences_among", "degrees_of", "entities_of_memories",
+    "add_feedback", "add_search_result", "archived_access_days", "archived_co_occurrences",
+    "associations_touching", "co_occurrences_among", "entities_of_memories", "entity_seqs_of_memories",
     "count_relations_touching", "feedback_of_searches", "first_relations_touching",
     "observations_of", "outline_observations_of", "outline_relations_of",
     "put_archived_access", "put_archived_access_day", "put_archived_co_occurrence", "relations_touching",
@@ -254,7 +254,8 @@ BY_NUMBER = {
 OF_THE_WHOLE = {
     "activate_embedding_model", "add_embedding_model", "add_page_session", "add_space", "add_token",
     "count_pending_anywhere", "count_unembedded", "count_vectors", "embedding_models", "forget_answered",
-    "page_session_by_digest", "put_setting", "remove_embedding_model", "remove_expired_page_sessions",
+    "any_space", "page_session_by_digest", "put_setting", "remove_embedding_model",
+    "remove_expired_page_sessions", "remove_setting",
     "remove_page_session", "remove_stray_access", "remove_stray_access_days",
     "remove_stray_co_occurrences", "remove_token", "remove_vectors_of_model", "setting_by_key",
     "space_by_name", "spaces", "token_by_digest", "tokens",

@@ -77,7 +77,9 @@ def nearest(
     space_id: int = 1,
 ) -> list[tuple[int, float]]:
     with database.read() as connection:
-        return VECTORS.nearest(connection, MODEL, "memory", query.tobytes(), space_id, allowed, limit)
+        return database.vectors.nearest(
+            connection, MODEL, "memory", query.tobytes(), space_id, allowed, limit
+        )
 
 
 def seqs_of(found: list[tuple[int, float]]) -> list[int]:
@@ -136,7 +138,7 @@ def test_a_vector_is_found_in_the_transaction_that_put_it(database: SqliteDataba
     with database.write() as connection:
         connection.change("INSERT INTO memory VALUES (1, 'note')")
         VECTORS.put(connection, MODEL, "memory", [(1, 1, vectors[0].tobytes())])
-        found = VECTORS.nearest(connection, MODEL, "memory", vectors[0].tobytes(), 1, EVERYTHING, 5)
+        found = database.vectors.nearest(connection, MODEL, "memory", vectors[0].tobytes(), 1, EVERYTHING, 5)
     assert seqs_of(found) == [1]
 
 
@@ -144,3 +146,39 @@ def test_a_vector_without_finite_numbers_is_refused(database: SqliteDatabase) ->
     with pytest.raises(ValueError, match="finite"):
         remember(database, np.full((1, DIMENSIONS), np.nan, np.float32))
     assert nearest(database, unit_vectors(1)[0]) == []
+
+
+def test_what_is_kept_in_memory_follows_the_file(database: SqliteDatabase, tmp_path: Path) -> None:
+    vectors = unit_vectors(40)
+    remember(database, vectors[:20])
+    assert nearest(database, vectors[3], limit=1)[0][0] == 4
+    # Another process adds, replaces and deletes.
+    with closing(SqliteDatabase(tmp_path / "memory.db", "NORMAL")) as other:
+        remember(other, vectors[20:40], first=21)
+        assert nearest(database, vectors[30], limit=1)[0][0] == 31
+        with other.write() as connection:
+            VECTORS.put(connection, MODEL, "memory", [(31, 1, (-vectors[30]).tobytes())])
+            VECTORS.remove(connection, MODEL, "memory", [4])
+    found = dict(nearest(database, vectors[30], limit=40))
+    assert 4 not in found
+    assert found[31] == pytest.approx(-1, abs=0.02)
+    assert len(found) == 39
+
+
+def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(3)
+    remember(database, vectors[:1])
+
+    def put(seq: int, vector: Vectors) -> None:
+        with database.write() as connection:
+            connection.change("INSERT INTO memory VALUES (:seq, 'note')", {"seq": seq})
+            VECTORS.put(connection, MODEL, "memory", [(seq, 1, vector.tobytes())])
+            database.vectors.nearest(connection, MODEL, "memory", vector.tobytes(), 1, EVERYTHING, 5)
+            if seq == 2:
+                raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        put(2, vectors[1])
+    put(3, vectors[2])
+    assert {seq for seq, _ in nearest(database, vectors[1], limit=5)} == {1, 3}
+    assert nearest(database, vectors[2], limit=1)[0][0] == 3

@@ -26,6 +26,17 @@ Json = dict[str, Any]
 # Only a server that hangs ever waits this long; it turns a hang into a failure. Seconds.
 PATIENCE = 120.0
 
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
 
 class Refused(Exception):
     """The tool said no; its words are the message."""

@@ -124,6 +124,17 @@ def test_what_was_said_is_captured_once_however_often_it_is_read(client: Client)
     assert client.captured() == ["We never deploy on Fridays."]
 
 
+def test_a_captured_memory_knows_the_client_and_the_hook_it_came_through(
+    client: Client, engine: Engine
+) -> None:
+    client.says("From now on, write all commit messages in English.")
+    client.ends_turn()
+    [captured] = engine.captures.find().memories
+    assert captured.provenance == {"client": "claude-code", "via": "capture", "tool": "hook Stop"}
+    assert captured.type == "preference"
+    assert engine.history.recent()[0].client == "claude-code"
+
+
 def test_only_what_is_new_is_read(client: Client) -> None:
     client.says("We never deploy on Fridays.", "thanks")
     client.ends_turn()

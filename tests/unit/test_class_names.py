@@ -17,18 +17,7 @@ SOURCE = Path(mcp_memory.__file__).parent
 WIRE = ("server/shapes/", "server/rest/", "server/mcp/")
 OUTSIDE = ("server/", "cli/", "thin/")
 
-IN_SEVERAL = {
-    "Candidate": "what capture proposes to keep; what a search proposes to show",
-    "Client": "an assistant that can be connected; one that is connected",
-    "CoOccurrence": "as it is stored; as ranking reads it, which knows no storage",
-    "Connection": "to a database; to the shared server, from a program that loads nothing of ours",
-    "News": "what the event stream and the watchers of MCP pass on, each in its own form",
-    "Session": "of a command, of a connected client, and of an assistant in the database",
-    "Settings": "stored in the database; given to the thin client, which loads no configuration",
-    "Surroundings": "of an installed client; of a candidate among memories stored beside it",
-    "Usage": "as it is stored; as ranking reads it, which knows no storage",
-    "_Search": "private to the vectors of each database",
-}
+IN_SEVERAL: dict[str, str] = {}
 
 
 @cache

@@ -3,12 +3,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mcp_memory.ranking.limbic import (
-    Candidate,
     CoOccurrence,
+    EntityCandidate,
+    EntityUsage,
     LimbicWeights,
-    Usage,
     deboost,
-    evidence,
+    fused_relevance,
     guarded,
     importance,
     rank,
@@ -22,8 +22,8 @@ WEIGHTS = LimbicWeights()
 HALF_LIFE = timedelta(hours=6931.4718)  # ln 2 / 0.0001
 
 
-def usage(accesses: int = 0, *, degree: int = 0, days: int = 1, age: timedelta = timedelta()) -> Usage:
-    return Usage(
+def usage(accesses: int = 0, *, degree: int = 0, days: int = 1, age: timedelta = timedelta()) -> EntityUsage:
+    return EntityUsage(
         created_at=NOW - timedelta(days=3000),
         last_access_at=NOW - age,
         access_count=accesses,
@@ -36,12 +36,12 @@ def candidate(
     key: int,
     cosine: float | None = None,
     words: float | None = None,
-    used: Usage | None = None,
+    used: EntityUsage | None = None,
     status: str = "",
     metadata_share: float = 0.0,
     identifiers: float = 0.0,
-) -> Candidate:
-    return Candidate(
+) -> EntityCandidate:
+    return EntityCandidate(
         key=key,
         usage=used or usage(),
         cosine=cosine,
@@ -52,7 +52,7 @@ def candidate(
     )
 
 
-def order(candidates: list[Candidate], unrelated: float = 0.0) -> list[int]:
+def order(candidates: list[EntityCandidate], unrelated: float = 0.0) -> list[int]:
     return [item.key for item in rank(candidates, [], NOW, unrelated=unrelated)]
 
 
@@ -126,8 +126,8 @@ def test_weights_can_be_tuned() -> None:
 
 
 def test_without_an_access_the_age_counts_from_creation() -> None:
-    fresh = Usage(created_at=NOW)
-    old = Usage(created_at=NOW - HALF_LIFE)
+    fresh = EntityUsage(created_at=NOW)
+    old = EntityUsage(created_at=NOW - HALF_LIFE)
     [first, second] = rank([candidate(1, 0.6, used=old), candidate(2, 0.6, used=fresh)], [], NOW)
     assert first.key == 2
     assert second.score == pytest.approx(0.3)
@@ -135,13 +135,13 @@ def test_without_an_access_the_age_counts_from_creation() -> None:
 
 def test_words_and_meaning_are_fused_in_the_base() -> None:
     both = [candidate(1, 0.5, 1.0), candidate(2, 0.7), candidate(3, None, 0.5)]
-    assert evidence(both) == pytest.approx([0.7, 0.42, 0.2])
+    assert fused_relevance(both) == pytest.approx([0.7, 0.42, 0.2])
 
 
 def test_one_kind_of_evidence_alone_counts_whole() -> None:
-    assert evidence([candidate(1, None, 0.8), candidate(2)]) == [0.8, 0.0]
-    assert evidence([candidate(1, 0.6), candidate(2)], unrelated=0.2) == pytest.approx([0.5, 0.0])
-    assert evidence([]) == []
+    assert fused_relevance([candidate(1, None, 0.8), candidate(2)]) == [0.8, 0.0]
+    assert fused_relevance([candidate(1, 0.6), candidate(2)], unrelated=0.2) == pytest.approx([0.5, 0.0])
+    assert fused_relevance([]) == []
 
 
 def test_an_exact_identifier_comes_before_popular_look_alikes() -> None:
@@ -152,7 +152,7 @@ def test_an_exact_identifier_comes_before_popular_look_alikes() -> None:
 
 def test_an_identifier_counts_as_much_as_all_other_evidence() -> None:
     found = [candidate(1, 0.5, 1.0, identifiers=1.0), candidate(2, 0.7, 0.5), candidate(3, identifiers=0.5)]
-    assert evidence(found) == pytest.approx([(0.7 + 1) / 2, 0.62 / 2, 0.25])
+    assert fused_relevance(found) == pytest.approx([(0.7 + 1) / 2, 0.62 / 2, 0.25])
 
 
 def test_an_identifier_outweighs_any_likeness_and_any_use() -> None:

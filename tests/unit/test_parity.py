@@ -30,7 +30,8 @@ NOT_A_USE_CASE = {
     "captures.take_in": "a step of capturing, which hooks do",
     "captures.last_calls": "a step of capturing, which hooks do",
     "history.age_journal": "background work",
-    "history.bell": "feeds the event stream",
+    "transfer.take_back_unfinished": "background work, when the database is opened",
+    "history.change_signal": "feeds the event stream",
     "history.events_after": "feeds the event stream",
     "history.last_seq": "feeds subscriptions",
     "history.touched": "feeds subscriptions",
@@ -43,7 +44,9 @@ NOT_A_USE_CASE = {
     "page_sessions.*": "how a browser logs in to the page",
     "scheduled_maintenance.*": "background work",
     "short_ids.*": "people type parts of ids, programs do not",
+    "splitting.analysed": "a step of the report",
     "splitting.overgrown": "a step of the report",
+    "splitting.too_full": "a step of the report",
     "transfer.import_full": "a step of `import_from`",
     "transfer.left_out_by_anthropic": "a remark on an export",
 }
@@ -90,6 +93,7 @@ ONLY_ELSEWHERE = {
     "recall.recall_for_agent": "the agent tool set's way of recalling",
     "reembedding.*": "takes minutes and the model: for the person who runs the server",
     "reflections.*": "an assistant's diary, which the page shows",
+    "memories.get": "an assistant finds memories by recall, and reads their past by memory_history",
     "splitting.*": "needs a model's or a page's judgement of topics",
     "transfer.*": "files belong to people; an assistant has `migrate`",
 }

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from mcp_memory import inputs, model
+from mcp_memory.cli import entities as entity_commands
 from mcp_memory.cli import memories as memory_commands
+from mcp_memory.cli import relations as relation_commands
 from mcp_memory.cli import shapes as printed
 from mcp_memory.engine import archive_records, history
 from mcp_memory.fields import given_fields
 from mcp_memory.server.mcp import graph_outputs, memory, memory_maintenance
+from mcp_memory.server.rest import entities as rest_entities
 from mcp_memory.server.rest import memories as rest_memories
 from mcp_memory.server.rest import relations as rest_relations
 from mcp_memory.server.shapes import changes, entities, memories
@@ -61,6 +64,10 @@ SHAPES: list[tuple[Any, type[Shape], str]] = [
     (inputs.NewMemory, memory.StoreMemory, "channel captured project quarantined"),
     (inputs.NewMemory, memory_maintenance.UpdateMemory,
      "channel entity_names relevance captured project quarantined"),
+    (inputs.NewEntity, rest_entities.EntityToHave, "same_type"),
+    (inputs.NewEntity, rest_entities.EntityChanges, "observations same_type"),
+    (inputs.NewRelation, rest_relations.RelationToBegin, "make_ends with_inverse"),
+    (inputs.NewRelation, rest_relations.RelationChanges, "source target metadata make_ends with_inverse"),
     (model.Filter, rest_memories.Listing, "entity_seq captured in_project quarantined"),
     (model.Filter, rest_memories.Search, "entity_seq captured in_project quarantined forgotten archived"),
     (
@@ -89,6 +96,8 @@ ASKED: list[tuple[Any, Any, str]] = [
     # The value, the command that takes it, and fields that the command takes otherwise or not.
     (inputs.NewMemory, memory_commands.remember, "content"),
     (inputs.NewMemory, memory_commands.memories.commands["edit"], "entity_names relevance"),
+    (inputs.NewEntity, entity_commands.create, ""),
+    (inputs.NewRelation, relation_commands.create, ""),
     (model.Filter, memory_commands.recall, "forgotten archived"),
     (model.Filter, memory_commands.memories.commands["list"], ""),
 ]
@@ -134,11 +143,6 @@ def test_every_filter_has_a_condition() -> None:
                "in_project", "forgotten"}  # fmt: skip
     derived = {*model.EQUAL_FILTERS, *model.MARK_FILTERS}
     assert {field.name for field in fields(model.Filter)} == by_hand | derived
-
-
-def test_a_relation_can_be_given_over_http_as_it_is_kept() -> None:
-    body = set(rest_relations.RelationToBegin.model_fields)
-    assert {"source", "target", "type", "strength", "confidence", "context", "metadata"} <= body
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from mcp_memory.thin import endpoint, wire
 from mcp_memory.thin.endpoint import Endpoint, default_folder, peer_uid
 from mcp_memory.thin.handshake_cache import HandshakeCache
 from mcp_memory.thin.main import parse
-from mcp_memory.thin.settings import Settings, Unreadable, cache_folder, default_file, resolve
+from mcp_memory.thin.settings import ThinSettings, Unreadable, cache_folder, default_file, resolve
 
 HOME = {"HOME": "/home/me"}
 
 
-def resolved(flags: dict[str, str] | None = None, folder: str = "/work", **environ: str) -> Settings:
+def resolved(flags: dict[str, str] | None = None, folder: str = "/work", **environ: str) -> ThinSettings:
     return resolve(flags or {}, {**HOME, **environ}, folder)
 
 

@@ -16,7 +16,7 @@ from mcp_memory.ranking.routing import strategy_for
 from mcp_memory.text.containment import containment
 from mcp_memory.text.fingerprint import fingerprint
 from mcp_memory.text.graph_lines import parse
-from mcp_memory.text.normalization import wording
+from mcp_memory.text.normalization import normalized
 from mcp_memory.text.preview import shortened
 from mcp_memory.text.sameness import differences
 from mcp_memory.text.secrets import redacted
@@ -49,7 +49,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "plain_words": plain_words,
     "folded": folded,
     "fingerprint": fingerprint,
-    "wording": wording,
+    "normalized": normalized,
     "shortened": shortened,
     "cost": cost,
     "parse": parse,

@@ -1,4 +1,4 @@
-"""What a conversation leaves behind: pure functions from a transcript to candidate memories."""
+"""Capture from conversations: pure functions from a transcript to candidate memories."""
 
 from mcp_memory.capture.candidates import MOST_PER_SESSION, candidates
 from mcp_memory.capture.conversation import Call, Candidate, Reading, Turn

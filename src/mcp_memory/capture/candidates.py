@@ -15,7 +15,7 @@ from mcp_memory.capture.features import seen_in
 from mcp_memory.capture.fixes import fixes
 from mcp_memory.capture.lexicon import is_hearsay
 from mcp_memory.capture.preferences import preference
-from mcp_memory.capture.requests import request
+from mcp_memory.capture.requests import is_standing, request
 from mcp_memory.capture.speech import Sentence, sentences
 from mcp_memory.capture.todos import todo
 from mcp_memory.capture.weighing import BEAR, told_by, weighed
@@ -41,7 +41,7 @@ SENTENCE_RULES: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
     "preference": ("preference", (preference,)),
     "fact": ("fact", (about_oneself, environment, about_others)),
 }
-"""By rule: the type of what it finds, and its functions. The first rule that fits keeps a sentence."""
+"""Memory type and functions of each rule. The first rule that matches a sentence keeps it."""
 
 EXPLANATIONS: Mapping[str, str] = {
     "request": "somebody asked for it to be remembered, or to be done so from now on",
@@ -57,7 +57,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 def explained(rule: str, text: str) -> str:
-    """Why something was kept: by which rule, and what in the sentence spoke for and against it."""
+    """Explains a captured memory: its rule, and the features for and against it."""
     reason = EXPLANATIONS.get(rule, "a rule of an earlier release")
     if rule not in SENTENCE_RULES:
         return reason
@@ -81,11 +81,17 @@ def candidates(turns: Sequence[Turn]) -> list[Candidate]:
 
 def _of_speech(turn: Turn) -> Iterator[Candidate]:
     for rule, text in _joined(_fitting(sentence) for sentence in sentences(turn.text)):
-        yield _candidate(text, SENTENCE_RULES[rule][0], rule, turn)
+        yield _candidate(text, _type_of(rule, text), rule, turn)
+
+
+def _type_of(rule: str, text: str) -> str:
+    """What somebody wants to be done from now on is a preference, whichever words ask for it."""
+    asked_to_act = rule == "request" and (is_standing(text) or preference(Sentence(text)))
+    return "preference" if asked_to_act else SENTENCE_RULES[rule][0]
 
 
 def _joined(found: Iterable[tuple[str, str, bool] | None]) -> list[tuple[str, str]]:
-    """Rule and text of each; a sentence that only leans on the one before it joins that one."""
+    """Rule and text of each candidate; a sentence that depends on the one before is joined to it."""
     kept: list[tuple[str, str]] = []
     follows = False
     for one in found:
@@ -100,7 +106,7 @@ def _joined(found: Iterable[tuple[str, str, bool] | None]) -> list[tuple[str, st
 
 
 def _fitting(sentence: Sentence) -> tuple[str, str, bool] | None:
-    """The rule that fits the sentence, its text, and whether only its points speak for it."""
+    """The rule that matches the sentence, its text, and whether only its points support it."""
     read = Sentence(spelled_out(sentence.text), sentence.before)
     if read.is_question or is_hearsay(read.text):
         return None
@@ -125,7 +131,7 @@ def _first_rule(sentence: Sentence, read: Sentence) -> tuple[str, str] | None:
 
 
 def _of_calls(turns: Sequence[Turn]) -> Iterator[Candidate]:
-    """Failures may be mended a turn later, so all calls are looked at as one row."""
+    """A failure may be fixed a turn later, so the calls of all turns are read as one sequence."""
     calls = [call for turn in turns for call in turn.calls]
     if not calls:
         return

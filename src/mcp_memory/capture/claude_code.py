@@ -17,7 +17,7 @@ def read(record: Record, recorder: Recorder) -> bool:
     kind, message = value.get("type"), mapping(value.get("message"))
     if kind not in ("user", "assistant") or not message:
         return kind in _OTHERS
-    # What a subagent is told comes from the assistant, and a summary from compaction: neither is a person's.
+    # A subagent's prompt is by the assistant, and a summary by compaction: neither is by a person.
     if value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary"):
         return True
     content = message.get("content")

@@ -9,7 +9,7 @@ from mcp_memory.capture.lexicon import I
 from mcp_memory.capture.speech import Sentence
 
 LEAST_WORDS = 3
-"""A shorter clause says too little to be judged by itself."""
+"""A shorter clause has too little content to be judged alone."""
 
 _SPELLINGS = (
     (re.compile(r"\b(do|does|did|is|are|was|were|has|have|would|should|could|wo|ca)nt\b", I), r"\1n't"),
@@ -46,7 +46,7 @@ _SPELLINGS = (
         ),
         r"\1\2.",
     ),
-    # What is quoted is somebody else's, or only an example.
+    # Quoted text is by somebody else, or only an example.
     (re.compile(r"[\"“«](?:[^\"”»\s]+\s+){2,}[^\"”»]*[\"”»]"), '"…"'),
 )
 _CUT = re.compile(

@@ -14,7 +14,7 @@ _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|Exit code:?)\s*(-?\d+)", re.IGNO
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
-# What the client itself puts in a user's name.
+# Messages that the client itself sends as the user.
 _NOT_SAID = (
     "<environment_context>",
     "<user_instructions>",

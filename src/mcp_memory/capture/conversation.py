@@ -38,14 +38,14 @@ class Reading:
 
     turns: tuple[Turn, ...]
     cursor: int
-    """Where the next look begins: at the last turn, which may not have been written to its end."""
+    """Where the next read begins: at the last turn, which may be incomplete."""
     unknown_count: int = 0
     """Lines that no reader knows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """Something worth remembering, in the words it was said in."""
+    """A candidate memory, in the words of the conversation."""
 
     text: str
     type: str

@@ -1,4 +1,4 @@
-"""What can be seen in a sentence without understanding it: who speaks of what, how, and how lastingly.
+"""Surface features of a sentence: who speaks of what, how, and for how long it holds.
 
 Closed classes of words in four languages. No feature decides alone: `weighing` adds them up.
 """
@@ -14,7 +14,7 @@ Feature = Callable[[str], bool]
 
 
 def _words(words: str) -> Feature:
-    """A feature that holds where one of the words stands."""
+    """A feature that matches any of the words."""
     found = re.compile(rf"(?<![\w'@.])(?:{words})(?!\w)", re.IGNORECASE)
     return lambda text: bool(found.search(text))
 

@@ -20,7 +20,7 @@ _TELLS = re.compile(
     re.I,
 )
 _REACH = 12
-"""Calls between a failure and what made it pass; beyond, they have little to do with each other."""
+"""Most calls between a failure and its fix; beyond, the two are hardly related."""
 
 _MOST_STEPS = 4
 LINE = 200
@@ -59,7 +59,7 @@ def _remedy(failure: Call, later: Sequence[Call]) -> list[str]:
 
 
 def _program(command: str) -> tuple[str, ...]:
-    """The program of a command and its sub-command, without what is set up before it."""
+    """The program and subcommand of a command line, without setup before it."""
     last = re.split(r"&&|;|\|\|", command)[-1].strip()
     try:
         words = shlex.split(last)
@@ -81,7 +81,7 @@ def _sentence(failure: Call, steps: Sequence[str]) -> str:
 
 
 def error_line(output: str) -> str:
-    """The line of an output that says what went wrong."""
+    """The line of an output with the error."""
     lines = [
         re.sub(r"^(?:E\s{2,}|npm ERR!\s*|>\s*)", "", line).strip(" .")
         for line in output.splitlines()

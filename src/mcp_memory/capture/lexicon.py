@@ -59,7 +59,7 @@ AT_HAND = re.compile(
     r"|función|método|variable|botón|esta (?:línea|función|consulta))\b",
     I,
 )
-"""Parts of a piece of code or of a screen: what is said of them holds for the task at hand."""
+"""Parts of code or of a screen: statements about them are about the present task."""
 
 _HEARSAY = re.compile(
     r"\b(?:someone|somebody|people|they|he|she|everyone(?! on)|support|the (?:docs?|documentation|article"
@@ -77,12 +77,12 @@ _HEARSAY = re.compile(
 
 
 def is_hearsay(sentence: str) -> bool:
-    """Whether it reports what others say, wishes or jokes: it states nothing in the person's own name."""
+    """Whether it quotes others, wishes or jokes, and so states nothing in the person's own name."""
     return bool(_HEARSAY.search(sentence))
 
 
 def names_a_value(sentence: str) -> bool:
-    """Whether it holds something specific: a number, a name, an address, a path, code."""
+    """Whether it contains something specific: a number, a name, an address, a path, code."""
     return bool(_VALUE.search(sentence))
 
 

@@ -1,4 +1,4 @@
-"""Puts a conversation together from the records of a transcript."""
+"""Builds a conversation from the records of a transcript."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from mcp_memory.capture.conversation import Call, Turn
 
 LONGEST_OUTPUT = 4000
-"""Characters of a tool's output that are looked at: its beginning and its end."""
+"""Characters of a tool's output that are read: its beginning and its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Recorder:
         return tuple(turn.closed() for turn in self._turns.values())
 
     def _current(self, start: int) -> _Open:
-        if not self._turns:  # the look began in the middle of a turn
+        if not self._turns:  # reading began in the middle of a turn
             self._turns[""] = _Open("", "", None, start)
         return next(reversed(self._turns.values()))
 

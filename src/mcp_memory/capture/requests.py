@@ -51,12 +51,30 @@ _NOT_ASKED = re.compile(
     I,
 )
 
+_STANDING = re.compile(
+    r"\b(?:from (?:now|here) on|going forward|henceforth|always|never|next time|in (?:the )?future"
+    r"|(?:a partir de|de|desde) ahora|(?:de aquí )?en adelante|siempre|nunca|la próxima"
+    r"|désormais|dorénavant|à partir de maintenant|toujours|jamais"
+    r"|ab (?:jetzt|sofort|heute)|von nun an|künftig|in Zukunft|immer|nie)\b",
+    I,
+)
 
 _ONCE = re.compile(
     r"\b(?:right now|at the moment|todavía no|ahora mismo|gerade|en ce moment)\b"
     r"|\b(?:denk dran|denk daran|vergiss nicht|n'oublie pas|no (?:te )?olvides)\b(?! (?:dass|que|:)|,)",
     I,
 )
+
+
+def is_standing(text: str) -> bool:
+    """Whether it holds from now on.
+
+    >>> is_standing("From now on, write all commit messages in English.")
+    True
+    >>> is_standing("Remember that the staging database is on db-2.")
+    False
+    """
+    return bool(_STANDING.search(text))
 
 
 def request(sentence: Sentence) -> str | None:

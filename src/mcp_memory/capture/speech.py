@@ -1,4 +1,4 @@
-"""Cuts what a person typed down to the sentences the person says in their own name."""
+"""Extracts the sentences that a person says in their own name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 LONGEST_SENTENCE = 400
-"""Characters; what is longer is a document or a dump, not something to remember word for word."""
+"""In characters; a longer text is a document or a dump, not a memory."""
 
 MOST_SENTENCES = 40
-"""A message of more is mostly pasted text: only its beginning and its end are the person's own."""
+"""A longer message is mostly pasted text: only its beginning and end are the person's own."""
 
 _EDGE = 8
 
@@ -167,12 +167,12 @@ class Sentence:
 
 
 def untagged(text: str) -> str:
-    """The text without what is private or was injected."""
+    """The text without private and injected parts."""
     return _TAGGED.sub(" ", text)
 
 
 def spoken(text: str) -> str:
-    """The text without what is private, injected, quoted, pasted or code."""
+    """The text without private, injected, quoted and pasted parts and code."""
     for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):
         text = pattern.sub("\n", text)
     text = _QUOTED.sub(_short_quote, _without_dialogue(text))
@@ -204,7 +204,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def _is_own(sentence: str) -> bool:
-    """Whether it is said to last, and not a text to be written for others or an order for a while."""
+    """Whether it is meant to last: neither a text for others nor a temporary order."""
     return not (
         _FRAMED.match(sentence)
         or _TEXT_TASK.search(sentence)

@@ -11,7 +11,7 @@ from mcp_memory.capture.conversation import Reading, Turn
 from mcp_memory.capture.recording import Record, Recorder
 
 Reader = Callable[[Record, Recorder], bool]
-"""Hands a record to the recorder. Whether it knew the record."""
+"""Passes a record to the recorder. Returns whether the record is known."""
 
 READERS: Mapping[str, Reader] = {
     "claude-code": claude_code.read,
@@ -24,7 +24,7 @@ READERS: Mapping[str, Reader] = {
 def read_transcript(data: bytes, cursor: int = 0) -> Reading:
     """The turns in the part of a transcript that begins at the cursor; of any of the clients.
 
-    A last line that is not whole yet is left for the next look.
+    An incomplete last line is left for the next read.
     """
     recorder = Recorder()
     unknown = 0

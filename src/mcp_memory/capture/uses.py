@@ -1,4 +1,4 @@
-"""Whether a memory that was injected was then used: cited, or acted upon."""
+"""Detects whether an injected memory was used: cited, or acted upon."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_used(memory: str, id: str, turns: Iterable[Turn]) -> bool:
 
 
 def specifics(memory: str) -> set[str]:
-    """The pieces of a memory that nobody would type by chance: code, names with digits or dots, paths."""
+    """Distinctive parts of a memory: code, names with digits or dots, paths."""
     words = {word.strip(".:-") for word in _SPECIFIC.findall(memory)}
     return {piece for piece in {*_CODE.findall(memory), *words} if len(piece) >= _SHORTEST}
 

@@ -1,4 +1,4 @@
-"""Adds up what is seen in a sentence, and says whether it is worth keeping, and as what."""
+"""Scores a sentence by its features: whether to keep it, and as what type."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ KEEP: Mapping[str, int] = {
     "preference": 6,
     "fact": 9,
 }
-"""By kind: points from which a sentence is kept though no rule of its own fits it."""
+"""Points per kind from which a sentence is kept even if no rule matches it."""
 
 BEAR = -15
-"""Points below which a sentence is not kept though a rule fits it."""
+"""Points below which a sentence is not kept even if a rule matches it."""
 
 _START = -13
 
@@ -89,10 +89,10 @@ POINTS_TOGETHER: Mapping[tuple[str, str], int] = {
     ("parts of code", "standing"): 3,
     ("parts of code", "states what something is"): -4,
 }
-"""For two features in one sentence, beside the points of each."""
+"""Extra points for two features in one sentence."""
 
 NEVER_ALONE = frozenset({"asks", "hedges", "is short", "suggests", "reports others"})
-"""With one of these, points do not suffice: a rule has to fit."""
+"""With one of these features, points are not enough: a rule has to match."""
 
 
 def points(seen: set[str]) -> int:
@@ -126,7 +126,7 @@ def kind(seen: set[str]) -> str:
 
 
 def weighed(text: str) -> tuple[str | None, int]:
-    """What a sentence would be kept as by its points alone, if it would, and the points.
+    """The kind that a sentence would be kept as by its points alone, if any, and the points.
 
     >>> weighed("I think we should use Postgres.")[0]
     """

@@ -1,7 +1,7 @@
 """Commands for people; without one, an MCP server on standard input and output.
 
-The server must answer within moments of its start. So this module imports nothing that is heavy, and
-each command lives in a module of its own that is imported when the command is used.
+The server must answer within moments of its start. So this module imports nothing heavy, and each command has
+its own module, which is imported when the command is used.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Program(LazyGroup):
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise  # click knows what to say
+            raise  # click prints its own message
         except MemoryServerError as error:
             click.echo(f"Error: {error}", err=True)
             ctx.exit(EXIT_CODES.get(error.code, 1))
@@ -138,7 +138,7 @@ def main(
     flags = {"database_url": database, "space": space, "tools": tools, "log_level": log_level}
     flags |= {"http": "yes"} if http else {}
     if isinstance(ctx.obj, Session):
-        return  # a running server does the command, with settings and a log of its own
+        return  # a running server executes the command, with its own settings and log
     session = Session(flags, file)
     ctx.obj = session
     ctx.call_on_close(session.close)

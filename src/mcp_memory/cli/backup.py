@@ -42,7 +42,7 @@ def backup(context: click.Context, folder: Path | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def list_(session: Session, folder: Path | None, as_json: bool) -> None:
-    """Show the backups there are, the newest first."""
+    """List the backups, newest first."""
     from mcp_memory.engine.backups import backups_in
 
     found = backups_in(_plan(session, folder).folder)
@@ -69,7 +69,7 @@ def verify(session: Session, file: Path) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def restore(session: Session, file: Path, yes: bool) -> None:
-    """Put a backup in the database's place. What is there now is kept beside it, under another name."""
+    """Restore a backup in place of the database. The present one is kept beside it, under another name."""
     from mcp_memory import config as settings
     from mcp_memory.engine.backups import opened_backup
     from mcp_memory.storage.sqlite.replacement import put_in_place
@@ -89,7 +89,7 @@ def restore(session: Session, file: Path, yes: bool) -> None:
     finally:
         plain.unlink(missing_ok=True)
     say(f"Restored {target}." + (f" What was there is {aside}." if kept else ""))
-    say("Servers that had it open say so and must be started again: `mcp-memory stop`.")
+    say("Servers that have it open must be restarted: `mcp-memory stop`.")
 
 
 def _restore_into_postgres(session: Session, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands about what was captured from conversations, and whether anything is."""
+"""Commands for captured memories, and to pause capture."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from pathlib import Path
 import click
 
 from mcp_memory.cli.memory_rendering import memory_json
-from mcp_memory.cli.output import json_option, limit_option, print_json, printable, say, table
+from mcp_memory.cli.output import Decorated, json_option, limit_option, print_json, printable, say, table
 from mcp_memory.cli.session import Session
+from mcp_memory.cli.text_files import read_own_text, write_text
 from mcp_memory.text.preview import shortened
 
 PREVIEW = 120
-NOTHING = "Nothing is on trial. What you say in connected clients is looked at after each turn."
+NOTHING = "Nothing is on trial. Conversations in connected clients are captured after each turn."
 
 
 @click.group(invoke_without_command=True)
 @click.option("--why", metavar="ID", help="Say which rule captured this memory, and from where.")
-@click.option("--session", "of_session", metavar="NAME", help="Only what this session of a client left.")
+@click.option("--session", "of_session", metavar="NAME", help="Only captured from this session.")
 @limit_option(50)
 @json_option
 @click.pass_context
 def captured(ctx: click.Context, why: str | None, of_session: str | None, limit: int, as_json: bool) -> None:
-    """List what was captured from conversations and is on trial, the newest first.
-
-    It fades in days, unless it recurs in another session, is used, or you accept it.
+    """List memories captured from conversations and on trial, newest first. They fade in days unless they
+    recur in another session, are used, or you accept them.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -64,10 +64,15 @@ def _show_reason(session: Session, id: str, as_json: bool) -> None:
     )
 
 
+def which(command: Decorated) -> Decorated:
+    """The options that choose captured memories."""
+    command = click.option("--all", "every", is_flag=True, help="Every one.")(command)
+    command = click.option("--session", "of_session", metavar="NAME", help="All of this session.")(command)
+    return click.argument("ids", nargs=-1, metavar="[ID]…")(command)
+
+
 @captured.command()
-@click.argument("ids", nargs=-1, metavar="[ID]…")
-@click.option("--session", "of_session", metavar="NAME", help="All of this session.")
-@click.option("--all", "every", is_flag=True, help="Every one.")
+@which
 @click.pass_obj
 def accept(session: Session, ids: tuple[str, ...], of_session: str | None, every: bool) -> None:
     """Make captured memories ordinary ones, which do not fade in days."""
@@ -76,12 +81,10 @@ def accept(session: Session, ids: tuple[str, ...], of_session: str | None, every
 
 
 @captured.command()
-@click.argument("ids", nargs=-1, metavar="[ID]…")
-@click.option("--session", "of_session", metavar="NAME", help="All of this session.")
-@click.option("--all", "every", is_flag=True, help="Every one.")
+@which
 @click.pass_obj
 def drop(session: Session, ids: tuple[str, ...], of_session: str | None, every: bool) -> None:
-    """Forget captured memories; they are not captured again. `undo` takes it back."""
+    """Forget captured memories; they are not captured again. Can be undone."""
     done = session.engine.captures.drop(ids, session=of_session, every=every)
     say(f"Dropped {len(done.ids)}.{_take_back(done.act)}")
 
@@ -91,7 +94,7 @@ def drop(session: Session, ids: tuple[str, ...], of_session: str | None, every: 
 @click.confirmation_option(prompt="Remove what is on trial for good? Nothing brings it back.")
 @click.pass_obj
 def purge(session: Session, of_session: str | None) -> None:
-    """Remove what is on trial for good, at once, from history and journal too."""
+    """Remove memories on trial permanently, from history and journal too."""
     say(f"Purged {len(session.engine.captures.purge(session=of_session))}.")
 
 
@@ -125,7 +128,7 @@ def resume(session: Session) -> None:
 )
 @click.pass_obj
 def digest(session: Session, file: Path | None) -> None:
-    """Show the text injected at the start of a session here: the person, rules, open tasks, decisions."""
+    """Show the text that is injected when a session starts here: the person, rules, open tasks, decisions."""
     from mcp_memory.engine.arrivals import Place
     from mcp_memory.engine.project import project_of
     from mcp_memory.text.managed_block import replaced
@@ -135,11 +138,11 @@ def digest(session: Session, file: Path | None) -> None:
     if file is None:
         say(printable(text) if text else "Nothing is remembered yet.")
         return
-    before = file.read_text("utf-8") if file.exists() else ""
+    before = read_own_text(file)
     if not text and not before:
         say(f"Nothing is remembered yet: {file} was not written.")
         return
     after = replaced(before, text)
     if after != before:
-        file.write_text(after, "utf-8")
+        write_text(file, after)
     say(f"{file} {'is up to date' if after == before else 'was written'}.")

@@ -1,4 +1,4 @@
-"""Prints the script with which a shell completes commands, options and names of entities."""
+"""Prints a completion script for commands, options and names of entities."""
 
 from __future__ import annotations
 

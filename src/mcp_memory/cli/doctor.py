@@ -58,8 +58,8 @@ def _findings(session: Session, quick: bool) -> Iterator[Finding]:
 
 
 def _clients(session: Session) -> Iterator[Finding]:
-    """Whether assistants' clients are connected, and what they start works."""
-    from mcp_memory.cli.clients.examination import examine
+    """Whether assistants' clients are connected, and their command works."""
+    from mcp_memory.cli.clients.diagnostics import examine
     from mcp_memory.cli.install import ledger_here, running, surroundings
 
     last_calls = {}
@@ -85,11 +85,11 @@ def _engine(session: Session) -> Iterator[Finding]:
     try:
         state = session.engine.inventory.vectors()
     except Exception as error:
-        # Whatever a damaged file makes the program stumble over is a finding, not the end of the diagnosis.
+        # Any error that a damaged file causes is a finding, and must not end the diagnosis.
         yield Finding("program", False, str(error), "see above, or point DATABASE_URL at another database")
         return
     yield Finding("program", True, "the database opens and answers")
-    # Without any model, words alone are a supported way to search.
+    # Without any model, keyword-only search is supported.
     is_well = state.mode == "hybrid" or isinstance(wiring.embedder(session.config), NoModel)
     yield Finding("search", is_well, state.mode, MODEL_ADVICE)
     waiting = f"; {state.missing_count:,} wait for the next search" if state.missing_count else ""
@@ -103,7 +103,7 @@ def _model(session: Session) -> Finding:
     try:
         embedder = wiring.embedder(session.config)
         if isinstance(embedder, NoModel):
-            # Words alone are a supported way to search: worth a hint, but no trouble.
+            # Keyword-only search is supported: worth a hint, but not a problem.
             return Finding("model", True, f"none: {embedder.reason}; for search by meaning {MODEL_ADVICE}")
         embedder.embed(["Is it there?"], "passage")
     except MemoryServerError as error:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import click
 
 from mcp_memory.cli.lazy import SuggestingGroup
-from mcp_memory.cli.options import ENTITY_NAME, as_of_option
+from mcp_memory.cli.options import ENTITY_NAME, as_of_option, given, options_for
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, table
 from mcp_memory.cli.rendering import entity_json, graph_json, node_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.graph import NewEntity
+from mcp_memory.inputs import NewEntity
 
 
 @click.group(cls=SuggestingGroup)
@@ -81,26 +82,12 @@ def show(
 
 @entities.command()
 @click.argument("name")
-@click.option("--type", help="What kind of thing it is.")
-@click.option("--observation", "-o", "observations", multiple=True, help="Something known about it; repeat.")
-@click.option("--description", help="What it is, in a sentence.")
-@click.option("--status", help="E.g. active, paused, completed, archived.")
+@options_for(NewEntity, without="name")
 @json_option
 @click.pass_obj
-def create(
-    session: Session,
-    name: str,
-    type: str | None,
-    observations: tuple[str, ...],
-    description: str | None,
-    status: str | None,
-    as_json: bool,
-) -> None:
+def create(session: Session, /, name: str, as_json: bool, **fields: Any) -> None:
     """Create an entity, or add to the existing one of that name."""
-    wanted = NewEntity(
-        name=name, type=type, observations=observations, description=description, status=status
-    )
-    nodes = session.engine.graph.create_entities([wanted])
+    nodes = session.engine.graph.create_entities([NewEntity(name=name, **given(fields))])
     if as_json:
         print_json(node_json(nodes[0]))
     else:

@@ -1,4 +1,4 @@
-"""Runs a command for a thin client, in the server that is there already."""
+"""Runs a command for a thin client, in a running server."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class NeedsTerminal(BaseException):
-    """The command asks a question, and there is no keyboard here."""
+    """The command needs input, and there is no terminal here."""
 
 
 @dataclass
 class _Shell:
-    """Where a command that runs in this process writes to."""
+    """Output streams of a command that runs in this process."""
 
     terminal: bool
     columns: int
@@ -83,7 +83,7 @@ class ForwardedSession(Session):
         self.__dict__ |= {"config": config, "engine": engine}
 
     def close(self) -> None:
-        """The engine stays: it is the server's."""
+        """Does nothing: the engine belongs to the server."""
 
 
 def run_command(service: Service, hello: Hello) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _run(words: list[str], session: Session, shell: _Shell) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except NeedsTerminal:
-        raise Unequipped("this command has a question: run it without the shared server") from None
+        raise Unequipped("this command needs confirmation: run it without the shared server") from None
     finally:
         _shell.reset(token)
     return 0

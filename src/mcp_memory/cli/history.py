@@ -8,7 +8,7 @@ import click
 
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
 from mcp_memory.cli.options import CHANGE_ID, MEMORY_ID, SHARE, ask, moment
-from mcp_memory.cli.output import counted, json_option, note, print_json, say, shaped, table
+from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, shaped, table
 from mcp_memory.cli.session import CLIENT, Session
 from mcp_memory.engine.history import MOST_LISTED, Change, Past, Purged
 from mcp_memory.engine.memories import Deleted
@@ -56,13 +56,7 @@ def restore(session: Session, id: str, number: int | None, as_json: bool) -> Non
 
 @click.command()
 @click.argument("id", required=False, type=MEMORY_ID)
-@click.option(
-    "--limit",
-    type=click.IntRange(1, MOST_LISTED),
-    default=20,
-    show_default=True,
-    help="Show at most this many.",
-)
+@limit_option(20, MOST_LISTED)
 @click.option("--before", type=int, help="Cursor: show changes before this one.")
 @json_option
 @click.pass_obj

@@ -51,7 +51,7 @@ def info(session: Session, as_json: bool) -> None:
 
 
 def _show_missing(config: Config, as_json: bool) -> None:
-    """Looking must not create a database, least of all at a mistyped address."""
+    """Reading must not create a database, least of all at a mistyped address."""
     if as_json:
         print_json({"version": __version__, "database": masked(config.url), "exists": False})
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from mcp_memory import config as settings
-from mcp_memory.cli.clients.catalogue import CLIENTS, Client, Surroundings, Wish, named, stable_command
+from mcp_memory.cli.clients.catalogue import CLIENTS, Client, Machine, Wish, named, stable_command
 from mcp_memory.cli.clients.changes import FileChange, FileEdit, Ledger
 from mcp_memory.cli.output import printable, say
 from mcp_memory.cli.session import Session
@@ -27,7 +27,7 @@ _choice = click.argument("clients", nargs=-1, metavar="[CLIENT]…")
 @click.command()
 @_choice
 @click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
-@click.option("--no-hooks", is_flag=True, help="Connect the server alone: nothing is injected or captured.")
+@click.option("--no-hooks", is_flag=True, help="Connect only the server: nothing is injected or captured.")
 @click.option("--recall-only", is_flag=True, help="Inject memories, but capture nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
@@ -37,7 +37,7 @@ def install(
     """Connect the AI clients of this machine, or those that are named.
 
     CLIENT is any of claude-code, claude-desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed.
-    Every file is shown before it is changed, and a copy of it is kept; `uninstall` puts it back.
+    Every change is shown first, and a copy of each file is kept; `uninstall` restores it.
     """
     around = surroundings()
     chosen = named(clients, around)
@@ -51,7 +51,7 @@ def install(
         say(CONSENT.format(where=_where(session)))
     connected = [_connect(client, _edits(client, around, wish), ledger, only_print, yes) for client in chosen]
     if any(connected):
-        say("Start a new session in each client; `mcp-memory doctor` then says when it was last heard of.")
+        say("Start a new session in each client; `mcp-memory doctor` then says when each last called.")
 
 
 def _connect(
@@ -61,7 +61,7 @@ def _connect(
     only_print: bool,
     yes: bool,
 ) -> bool:
-    """Whether its files were changed."""
+    """Returns whether its files were changed."""
     try:
         changes = [change for change in map(ledger.put, edits) if change.is_real]
     except (MemoryServerError, OSError) as error:
@@ -87,7 +87,7 @@ def _connect(
 @click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
 @click.pass_obj
 def uninstall(session: Session, clients: tuple[str, ...], only_print: bool) -> None:
-    """Disconnect all clients, or those that are named: their files become what they were."""
+    """Disconnect all clients, or those that are named, and restore their files."""
     around = surroundings()
     wish = Wish(command=("mcp-memory",))
     ledger = ledger_here()
@@ -111,11 +111,11 @@ def running() -> str:
     return str(Path(sys.argv[0]).absolute())
 
 
-def surroundings() -> Surroundings:
-    return Surroundings(home=Path.home(), environ=settings.environment())
+def surroundings() -> Machine:
+    return Machine(home=Path.home(), environ=settings.environment())
 
 
-def _edits(client: Client, around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _edits(client: Client, around: Machine, wish: Wish) -> list[FileEdit]:
     return client.edits(around, wish)
 
 

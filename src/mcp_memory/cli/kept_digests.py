@@ -1,4 +1,4 @@
-"""Digests that the shared server leaves behind when it ends."""
+"""Digests that the shared server stores when it ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_memory.server.shared.service import Service
 
 
 class KeptDigests:
-    """What the next sessions are told if they begin before the next server runs."""
+    """Digests for sessions that start before the next server runs."""
 
     def __init__(self, config: Config, service: Service) -> None:
         self._file = None if settings.is_postgres(config.url) else settings.sqlite_path(config.url)
@@ -19,11 +19,11 @@ class KeptDigests:
         self._keys = keeping.kept_keys(self._file) if self._file else []
 
     def prepare(self) -> None:
-        """While the database is open."""
+        """Call while the database is open."""
         if self._file and self._service.engine.ready:
             self._found = keeping.digests(self._service.engine_in, [*self._keys, *HOOKS.starts])
 
     def leave(self) -> None:
-        """Once it is closed."""
+        """Call once it is closed."""
         if self._file:
             keeping.leave(self._file, self._found)

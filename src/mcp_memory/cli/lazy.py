@@ -30,7 +30,7 @@ class SuggestingGroup(click.Group):
 
 
 class LazyGroup(SuggestingGroup):
-    """Knows by name where each command is: `module:attribute`."""
+    """Maps each command's name to its location: `module:attribute`."""
 
     def __init__(self, *args: Any, places: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

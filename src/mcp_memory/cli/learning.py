@@ -1,4 +1,4 @@
-"""Commands that show how well searches were answered, and let the ranking learn from it."""
+"""Commands to measure search quality and tune the ranking."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Numbers(click.ParamType[tuple[float, ...]]):
         try:
             return tuple(float(part) for part in str(value).split(","))
         except ValueError:
-            self.fail(f"{value!r} is no list of numbers: write them as 0.1,0.5,1", param, ctx)
+            self.fail(f"{value!r} is not a list of numbers: write them as 0.1,0.5,1", param, ctx)
 
 
 @click.command()
@@ -65,9 +65,9 @@ def tune(
     beta_range: tuple[float, ...],
     as_json: bool,
 ) -> None:
-    """Learn from past searches how much use should count in ranking entities.
+    """Learn from past searches how much usage should count in ranking entities.
 
-    Every running server follows at once. Weights belong to a space.
+    Running servers use the new weights at once. Weights belong to a space.
     """
     wants_setting = set_gamma is not None or set_beta is not None
     if analyze + learn + wants_setting > 1:
@@ -85,7 +85,7 @@ def tune(
 @json_option
 @click.pass_obj
 def metrics(session: Session, as_json: bool) -> None:
-    """Compare the ranking with one by cosine alone, judged by what clients did with the results."""
+    """Compare the ranking with plain cosine, judged by what clients did with the results."""
     compared = session.engine.learning.metrics()
     if as_json:
         print_json(compared)

@@ -44,7 +44,7 @@ def consolidate(
 @json_option
 @click.pass_obj
 def merge(session: Session, id: str, absorbed_id: str, as_json: bool) -> None:
-    """Make one memory of two: ABSORBED_ID becomes a part of ID. Both wordings stay."""
+    """Merge two memories: ABSORBED_ID becomes a part of ID. Both wordings stay."""
     merged = session.engine.maintenance.merge(id, absorbed_id)
     if as_json:
         print_json({"id": merged.memory.id, "content": merged.memory.content, "change": merged.act})
@@ -57,7 +57,7 @@ def merge(session: Session, id: str, absorbed_id: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def prune(session: Session, dry_run: bool, as_json: bool) -> None:
-    """Delete faded memories, weakest first. It can be undone."""
+    """Archive faded memories, weakest first. Can be undone."""
     pruned = session.engine.maintenance.prune(dry_run=dry_run)
     if as_json:
         going = zip(pruned.memories, pruned.confidences, strict=True)

@@ -28,7 +28,7 @@ from mcp_memory.cli.options import (
     options_for,
     text_or_input,
 )
-from mcp_memory.cli.output import counted, json_option, note, print_json, say
+from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.memories import MOST_LISTED, Stored
 from mcp_memory.errors import Invalid, NotFound
@@ -107,7 +107,7 @@ def recall(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Find memories, the best first. Being found keeps a memory from fading."""
+    """Find memories, best first. Results are reinforced, which slows their fading."""
     answer = session.engine.recall.recall(
         query,
         mode=mode,
@@ -140,13 +140,7 @@ def memories() -> None:
 @options_for(Filter, archived="Only memories that have faded and were archived.")
 @click.option("--about", type=ENTITY_NAME, help="Only about this entity.")
 @click.option("--order", type=click.Choice(tuple(ORDERS)), default="recent", show_default=True)
-@click.option(
-    "--limit",
-    type=click.IntRange(1, MOST_LISTED),
-    default=20,
-    show_default=True,
-    help="Show at most this many.",
-)
+@limit_option(20, MOST_LISTED)
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
 @json_option
 @click.pass_obj
@@ -162,7 +156,7 @@ def list_(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """List memories, the newest first unless another order is asked for."""
+    """List memories, newest first unless another order is given."""
     wanted = Filter(**given(filters), forgotten=forgotten or bool(archived), archived=archived)
     topic = session.engine.memories
     page = topic.find(wanted, about=about, order=order, limit=limit, offset=offset)
@@ -204,14 +198,14 @@ def show(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 @options_for(
     NewMemory,
     without="entity_names relevance",
-    content="What it is to say (- for standard input).",
+    content="The new content (- for standard input).",
     type="What kind of memory it is.",
     tags="Its tags, in place of those it has.",
     importance="How much it matters, 0 to 1.",
     metadata="All of its metadata.",
     pinned="Keep it from fading, or let it fade.",
 )
-@click.option("--no-tags", is_flag=True, help="Take all tags off.")
+@click.option("--no-tags", is_flag=True, help="Remove all tags.")
 @click.option("--expect-version", type=int, help="Only if the memory is still at this version.")
 @json_option
 @click.pass_obj
@@ -247,7 +241,7 @@ def pin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def confirm(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
-    """Say that memories are right: they leave trial and quarantine, and are never archived by time."""
+    """Confirm memories: they leave trial and quarantine, and are never archived for their age."""
     _show_pins([session.engine.memories.confirm(id) for id in ids], "Confirmed", as_json)
 
 
@@ -268,7 +262,7 @@ def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
     type=click.Choice(ASSOCIATION_TYPES),
     default="related_to",
     show_default=True,
-    help="What the first is to the other; one that `updates` the other supersedes it.",
+    help="The type of association; a memory that `updates` another supersedes it.",
 )
 @click.option("--weight", type=SHARE, default=0.5, show_default=True, help="How strongly, from 0 to 1.")
 @json_option
@@ -290,7 +284,7 @@ def link(session: Session, source: str, target: str, type: str, weight: float, a
 @json_option
 @click.pass_obj
 def unlink(session: Session, source: str, target: str, type: str | None, as_json: bool) -> None:
-    """Take away the associations of a memory with another one, in either direction."""
+    """Remove the associations between two memories, in either direction."""
     done = session.engine.memories.dissociate(source, target, type)
     if as_json:
         gone = [association_json(one) for one in done.associations]

@@ -103,7 +103,7 @@ def _told(hit: Hit, explain: bool) -> Iterator[str]:
 
 
 def reasons(explanation: Mapping[str, Any]) -> str:
-    """`keyword 0.8, cosine 0.61, …`: what was known, without what was not."""
+    """The factors of a score, as in `keyword 0.8, cosine 0.61, …`."""
     parts = []
     for name, value in explanation.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Commands on the sentence models that make vectors."""
+"""Commands for embedding models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pull_(session: Session, name: str, hub: str) -> None:
 @json_option
 @click.pass_obj
 def list_(session: Session, as_json: bool) -> None:
-    """List the models that are here, and those known well enough to be pulled."""
+    """List installed models, and known ones that can be pulled."""
     folder = wiring.models_dir(session.config)
     here = set(pulled_models(folder)) | ({REPOSITORY} if model_folder(folder) else set())
     models = [

@@ -14,7 +14,7 @@ from mcp_memory.model import GENERIC_KIND, Node
 
 @click.group(cls=SuggestingGroup)
 def observations() -> None:
-    """Add and delete what is observed about an entity."""
+    """Add and delete observations of an entity."""
 
 
 @observations.command()

@@ -19,10 +19,10 @@ from mcp_memory.cli.session import Session
 from mcp_memory.config import Config, default_cache_dir
 
 PATIENCE = 2.0
-"""Seconds a running server has to answer."""
+"""Timeout in seconds for a running server."""
 
 STARTING = 60.0
-"""Seconds until a server that was started must answer."""
+"""Timeout in seconds for a server that was just started."""
 
 LOOK_EVERY = 0.05
 FLAGS = {"database_url": "--database", "space": "--space", "tools": "--tools", "log_level": "--log-level"}
@@ -32,13 +32,15 @@ LONGEST_LOG = 1_000_000
 
 @click.command(name="open")
 @click.option("--port", type=click.IntRange(1, 65535), help="The port of the server, if not the usual one.")
-@click.option("--no-browser", is_flag=True, help="Only print the address, which logs in once and soon.")
+@click.option(
+    "--no-browser", is_flag=True, help="Only print the address, which logs in once, within two minutes."
+)
 @click.pass_obj
 def open_(session: Session, port: int | None, no_browser: bool) -> None:
     """Open the page that shows the memory, logged in.
 
-    Uses the server that runs. Where none does, starts one in the background, which ends some minutes
-    after the page is closed.
+    Uses the running server, or starts one in the background, which ends some minutes after the page is
+    closed.
     """
     config = session.config
     config = replace(config, api_port=config.api_port if port is None else port)
@@ -49,7 +51,7 @@ def open_(session: Session, port: int | None, no_browser: bool) -> None:
 
 
 def _start(session: Session, config: Config, base: str) -> None:
-    """Returns once the server answers. Raises `ClickException` with what it said if it does not."""
+    """Wait until the server answers. Raises `ClickException`, with its output, if it does not."""
     with _log() as log:
         began = log.tell()
         started = subprocess.Popen(
@@ -69,7 +71,7 @@ def _start(session: Session, config: Config, base: str) -> None:
 
 
 def _program(session: Session) -> list[str]:
-    """This program with these settings. Those of the environment are inherited."""
+    """The command of this program with these settings. Environment variables are inherited."""
     file = ["--config", str(session.file)] if session.file is not None else []
     given = [(flag, str(session.flags[name])) for name, flag in FLAGS.items() if name in session.flags]
     return [sys.executable, "-P", "-m", "mcp_memory", *file, *chain.from_iterable(given)]

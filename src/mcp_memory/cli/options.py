@@ -6,19 +6,18 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
 
+from mcp_memory.cli.output import Decorated
 from mcp_memory.cli.session import Session
 from mcp_memory.errors import Invalid, MemoryServerError
 from mcp_memory.fields import GivenField, given_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 SHARE = click.FloatRange(0, 1)
@@ -53,7 +52,7 @@ class _EntityName(click.ParamType[str]):
         try:
             names = session.engine.graph.names_beginning(incomplete, limit=COMPLETIONS)
         except MemoryServerError:
-            return []  # there is nobody to read a message
+            return []  # completion cannot show errors
         finally:
             session.close()
         return [CompletionItem(name) for name in names]
@@ -84,14 +83,15 @@ def json_object(text: str) -> dict[str, Any]:
     return read
 
 
-_SPELLED = {"tags": "--tag", "types": "--type", "entity_names": "--about"}
+_SPELLED = {"tags": "--tag", "types": "--type", "entity_names": "--about", "observations": "--observation"}
+_SHORT = {"observations": ("-o",)}
 _TIMES = " Such as 2026-03-08, yesterday, '2 weeks ago'."
 
 
 def options_for(
     value: type[DataclassInstance], *, without: str = "", **helps: str
 ) -> Callable[[Decorated], Decorated]:
-    """Options for the fields of a value that callers may give; `helps` are words of the command's own.
+    """Options for the fields of a value that callers may give; `helps` overrides help texts.
 
     An option that is not given is None, or empty if it can be repeated: `given` leaves those out.
     """
@@ -123,7 +123,10 @@ def _option(one: GivenField, help: str) -> Callable[[Decorated], Decorated]:
         return click.option(f"{flag}/--not-{flag[2:]}", default=None, help=help)
     if get_origin(one.kind) is tuple:
         kind = ENTITY_NAME if one.name == "entity_names" else None
-        return click.option(flag, one.name, multiple=True, type=kind, help=f"{help} Repeat for several.")
+        short = _SHORT.get(one.name, ())
+        return click.option(
+            flag, *short, one.name, multiple=True, type=kind, help=f"{help} Repeat for several."
+        )
     if get_origin(one.kind) is Mapping:
         return click.option(flag, type=json_object, help=f"{help} A JSON object.")
     if datetime in kinds:
@@ -134,7 +137,7 @@ def _option(one: GivenField, help: str) -> Callable[[Decorated], Decorated]:
 
 
 def as_of_option(command: Decorated) -> Decorated:
-    """A look at an earlier moment."""
+    """An option to read as of an earlier moment."""
     return click.option("--as-of", type=moment, help="What was known at this earlier time.")(command)
 
 

@@ -1,4 +1,4 @@
-"""How commands show things: tables on a terminal, tabs in a pipe, JSON for programs."""
+"""Output of commands: tables on a terminal, tabs in a pipe, JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from mcp_memory.text.plain import plain
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 # A stored text must not be able to move the cursor or change colours.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal acts upon, and what reverses the order of the text after it."""
 
 
 def json_option(command: Decorated) -> Decorated:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
 
 
-def limit_option(default: int) -> Callable[[Decorated], Decorated]:
+def limit_option(default: int, most: int = 10_000) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--limit",
-        type=click.IntRange(1, 10_000),
+        type=click.IntRange(1, most),
         default=default,
         show_default=True,
         help="Show at most this many.",
@@ -87,7 +88,7 @@ def table(
         _rich_table(headings, shown, ids_under)
     else:
         for row in (headings, *shown):
-            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+            click.echo("\t".join(map(_on_one_line, row)))
 
 
 def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]], ids_under: str | None) -> None:
@@ -107,10 +108,15 @@ def _rich_table(headings: Sequence[str], rows: Iterable[Sequence[str]], ids_unde
         drawn.add_column(heading)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    # What a terminal's own width is, a command that a running server does cannot see.
+    # A command that a running server executes cannot see the terminal's width.
     Console(width=getattr(sys.stdout, "columns", None)).print(drawn)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
     """`1 entity`, `1,200 entities`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _on_one_line(cell: str) -> str:
+    """A cell of piped output. Lines stay apart: a merged memory has a line for each wording."""
+    return " / ".join(line.strip() for line in cell.replace("\t", " ").splitlines() if line.strip())

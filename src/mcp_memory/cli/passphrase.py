@@ -1,4 +1,4 @@
-"""Where commands take a passphrase from: a file, the environment or a prompt, never an argument."""
+"""Reads a passphrase from a file, the environment or a prompt, never from an argument."""
 
 from __future__ import annotations
 

@@ -14,9 +14,8 @@ from mcp_memory.cli.session import Session
 @json_option
 @click.pass_obj
 def reembed(session: Session, dry_run: bool, as_json: bool) -> None:
-    """Embed all spaces with the configured model, and switch to its vectors when all are made.
-
-    The old vectors serve meanwhile. It can be stopped at any time: the same command resumes.
+    """Embed all spaces with the configured model, then switch to its vectors. The old vectors stay in use
+    meanwhile. It can be stopped at any time: the same command resumes.
     """
     reembedding = session.engine.reembedding
     if dry_run:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from mcp_memory.cli.lazy import SuggestingGroup
-from mcp_memory.cli.options import ENTITY_NAME
+from mcp_memory.cli.options import ENTITY_NAME, given, options_for
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say
 from mcp_memory.cli.rendering import print_relations, relation_json
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.relating import NewRelation, Triple
+from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid, NotFound
+from mcp_memory.inputs import NewRelation
 
 
 @click.group(cls=SuggestingGroup)
@@ -54,31 +57,13 @@ def list_(
 @click.argument("source", metavar="FROM", type=ENTITY_NAME)
 @click.argument("type")
 @click.argument("target", metavar="TO", type=ENTITY_NAME)
-@click.option("--context", help="Why, or since when, or where this was said.")
-@click.option("--strength", type=float, help="How strong it is, from 0 to 1.")
+@options_for(NewRelation, without="source target type")
 @click.option("--make-ends", is_flag=True, help="Create missing entities.")
 @json_option
 @click.pass_obj
-def create(
-    session: Session,
-    source: str,
-    type: str,
-    target: str,
-    context: str | None,
-    strength: float | None,
-    make_ends: bool,
-    as_json: bool,
-) -> None:
+def create(session: Session, /, make_ends: bool, as_json: bool, **fields: Any) -> None:
     """Connect two entities, as in `relations create Ana works_at Acme`."""
-    wanted = NewRelation(
-        source=source,
-        target=target,
-        type=type,
-        context=context,
-        strength=strength,
-        make_ends=make_ends,
-        with_inverse=True,
-    )
+    wanted = NewRelation(**given(fields), make_ends=make_ends, with_inverse=True)
     [outcome] = session.engine.graph.create_relations([wanted])
     if outcome.relation is None:
         raise NotFound(f"there is no entity {outcome.missing!r}: create it first, or use --make-ends")

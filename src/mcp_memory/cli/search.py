@@ -41,7 +41,7 @@ def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
 def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
     if as_json:
         found = [shaped("FoundEntityJson", hit) for hit in answer.hits]
-        loose = [memory_json(memory) for memory in answer.unattached]
+        loose = [memory_json(memory) for memory in answer.orphans]
         print_json(
             {"mode": answer.mode, "strategy": answer.routing_strategy, "results": found, "memories": loose}
         )
@@ -51,8 +51,8 @@ def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
         if hit.explanation is not None:
             factors = plain(hit.explanation)
             say("  = " + ", ".join(f"{name} {printable(value) or '-'}" for name, value in factors.items()))
-    if answer.unattached:
-        print_memories(answer.unattached)
+    if answer.orphans:
+        print_memories(answer.orphans)
     elif not answer.hits:
         note("Nothing found.")
     if answer.mode.startswith("keyword"):

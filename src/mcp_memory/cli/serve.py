@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import click
@@ -14,7 +15,7 @@ from mcp_memory.config import Config
 @click.command()
 @click.option("--host", help="The address to listen on; this machine only, unless API_TOKEN is set.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 chooses a free one.")
-@click.option("--until-idle", is_flag=True, hidden=True, help="End some time after the last visitor.")
+@click.option("--until-idle", is_flag=True, hidden=True, help="End some time after the last client has left.")
 @click.pass_obj
 def serve(session: Session, host: str | None, port: int | None, until_idle: bool) -> None:
     """Serve the page, REST, events and MCP over HTTP, until it is stopped."""
@@ -31,7 +32,7 @@ def serve(session: Session, host: str | None, port: int | None, until_idle: bool
 
 
 def run(session: Session, config: Config, *, leaves_after: float | None = None) -> None:
-    """Serve as the settings say, until it is stopped or nobody has used it for `leaves_after` seconds."""
+    """Serve until stopped, or until it has been idle for `leaves_after` seconds."""
     from mcp_memory.server.app import build_app
     from mcp_memory.server.connected import Connected
     from mcp_memory.server.lazy import LazyEngine
@@ -48,10 +49,10 @@ def run(session: Session, config: Config, *, leaves_after: float | None = None) 
         http.announce = lambda: click.echo(
             f"mcp-memory on {_address(config.api_host, port)} (stop with Ctrl-C)", err=True
         )
-        try:
+        # Started in the background, the process ignores the signal that uvicorn raises again at the end.
+        with suppress(KeyboardInterrupt):
             http.run(sockets=[opened])
-        except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
+        click.echo("Stopped.", err=True)
 
 
 def _address(host: str, port: int) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 CLIENT = "mcp-memory"
-"""What the journal calls a person at the command line."""
+"""Client name in the journal for the command line."""
 
 
 class Session:

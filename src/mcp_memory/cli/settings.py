@@ -13,7 +13,7 @@ from mcp_memory.cli.session import Session
 @json_option
 @click.pass_obj
 def settings(session: Session, as_json: bool) -> None:
-    """Show every setting, its value, and where that comes from."""
+    """Show every setting, its value, and the source of the value."""
     found = config.explain(session.flags, file=session.file)
     if as_json:
         print_json(

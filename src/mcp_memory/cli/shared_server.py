@@ -1,4 +1,4 @@
-"""The server that assistants of one person share; the thin client starts it."""
+"""The command behind the shared server, which the thin client starts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEAVING = 2.0
-"""Seconds that a server which leaves takes to make room, at most."""
+"""Timeout in seconds for a predecessor to release the lock."""
 
 
 @click.command("shared-server", hidden=True)
 @click.option("--turn", type=int, default=-1, help="An open file whose lock is held while the server starts.")
 @click.pass_obj
 def shared_server(session: Session, turn: int) -> None:
-    """Serve every assistant whose settings lead here, and leave some time after the last one."""
+    """Serve all assistants with matching settings, and end some time after the last one disconnects."""
     import anyio
 
     from mcp_memory.cli.kept_digests import KeptDigests
@@ -48,7 +48,7 @@ def shared_server(session: Session, turn: int) -> None:
     finally:
         engine.close()
     digests.leave()
-    # A thread that still waits for something must not keep the process.
+    # A thread that still waits for something must not keep the process alive.
     logging.shutdown()
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""How commands find the shared server, or run it."""
+"""Finds the shared server for commands, or runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp_memory.cli.session import Session
 from mcp_memory.config import Config
 from mcp_memory.thin.endpoint import Endpoint, NoServer, endpoint_of
 from mcp_memory.thin.request import Refused, ask_at
-from mcp_memory.thin.settings import Settings, resolve
+from mcp_memory.thin.settings import ThinSettings, resolve
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PREDECESSOR = 10.0
-"""Seconds that another server has to make room."""
+"""Timeout in seconds for another server to end."""
 
 
-def shared_settings(session: Session) -> tuple[Endpoint, Settings]:
+def shared_settings(session: Session) -> tuple[Endpoint, ThinSettings]:
     """The endpoint of the shared server for these settings, and the settings it receives."""
     session.check()
     environ = settings.environment()
@@ -79,7 +79,7 @@ def service_of(
 def sharing(session: Session, engine: LazyEngine, connected: Connected) -> Beside:
     """The shared server that `serve` runs beside its app, for assistants on this machine.
 
-    A shared server that is there makes room; its clients come over.
+    A running shared server ends, and its clients reconnect here.
     """
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Commands about the server that all of a person's assistants share."""
+"""Commands for the shared server."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mcp_memory.thin.endpoint import NoServer
 from mcp_memory.thin.request import ask_at
 
 PATIENCE = 10.0
-"""Seconds that a server has to answer."""
+"""Timeout in seconds for an answer."""
 
 LAST_ANSWERS = 45.0
-"""Seconds that a server has to end, which first answers what it was asked."""
+"""Timeout in seconds for a server to answer running requests and end."""
 
 
 @click.command()
@@ -41,7 +41,7 @@ def status(session: Session, as_json: bool) -> None:
 @click.command()
 @click.pass_obj
 def stop(session: Session) -> None:
-    """Let the shared server answer what it was asked, and end. An assistant that needs it starts it again."""
+    """Stop the shared server after running requests. An assistant that needs it starts it again."""
     endpoint, settings = shared_settings(session)
     try:
         pid = ask_at(endpoint, settings, "status", timeout=PATIENCE)["pid"]

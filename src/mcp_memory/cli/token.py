@@ -1,4 +1,4 @@
-"""Makes, lists and revokes tokens for HTTP."""
+"""Commands for HTTP tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that bring memories in from files and take them out again."""
+"""Commands for import and export."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from mcp_memory.cli.passphrase import passphrase, passphrase_file_option
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.backups import decrypted, encrypting, is_encrypted
+from mcp_memory.engine.graph_import import Imported
 from mcp_memory.engine.import_preview import Preview
 from mcp_memory.engine.import_source import FORMATS, default_source
-from mcp_memory.engine.transfer import Format, Imported, LeftOut
+from mcp_memory.engine.transfer import Format, LeftOut
 from mcp_memory.errors import Conflict, Invalid
 from mcp_memory.text.preview import shortened
 
@@ -28,7 +29,7 @@ NOUNS = {"memory": "memories", "entity": "entities"}
 
 @click.command("import")
 @click.argument("path", required=False, type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--format", "format", type=click.Choice(FORMATS), help="What it is, if that is not detected.")
+@click.option("--format", "format", type=click.Choice(FORMATS), help="The format, if it is not detected.")
 @click.option("--preview", is_flag=True, help="Only show what would be imported.")
 @passphrase_file_option
 @json_option
@@ -43,17 +44,17 @@ def import_(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Add the memories in PATH (- for standard input) to yours. What it is, is detected:
+    """Import the memories in PATH (- for standard input). The format is detected:
 
     \b
     - an export of mcp-memory (also encrypted), or the JSONL of Anthropic's memory server
     - a data export of ChatGPT or Claude (zip, folder or JSON): the memories in it
     - JSON of mem0
     - a folder of Markdown notes, such as an Obsidian vault
-    - the SQLite file of the MCP Memory v2 server; without PATH, it is looked for at its usual place
+    - the SQLite file of the MCP Memory v2 server; without PATH, at its default location
 
     Known memories are not duplicated, so an interrupted import can be run again. The exit code is 1 if
-    nothing could be used. `mcp-memory undo` takes an import back.
+    nothing could be used. `mcp-memory undo` reverts an import.
     """
     path = path or default_source()
     source: BinaryIO | Path = sys.stdin.buffer if str(path) == "-" else path.expanduser()
@@ -89,7 +90,7 @@ def import_(
 def export(
     session: Session, file: Path, format: Format, force: bool, encrypt: bool, passphrase_file: Path | None
 ) -> None:
-    """Write everything in the space to FILE, or to standard output.
+    """Export everything in the space to FILE, or to standard output.
 
     A full export is a backup: it also holds versions, history and forgotten memories, and `mcp-memory
     import` reads it into this or another database.
@@ -168,7 +169,7 @@ def _show_import(done: Imported) -> None:
 
 
 def _amounts(counts: Mapping[str, int]) -> str:
-    """Counts of the kinds that people know, most important first."""
+    """Counts of the kinds of records that people know, most important first."""
     named = [kind for kind in ("memory", "entity", "relation", "reflection") if counts.get(kind)]
     kinds = named or list(counts)
     return ", ".join(counted(counts[kind], kind, NOUNS.get(kind, "")) for kind in kinds)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Purpose = Literal["query", "passage"]
-"""Some models read a question differently from the text that answers it."""
+"""Whether a text is a query or a stored passage: some models embed them differently."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ModelCard:
     pooling: Literal["mean", "cls"] = "mean"
     max_tokens: int = 256
     unrelated_cosine: float = 0.2
-    """Cosine of unrelated texts; anything below means nothing."""
+    """Cosine of unrelated texts; lower values carry no information."""
     same_cosine: float = 0.95
     """Cosine from which two texts are near duplicates."""
 
@@ -57,7 +57,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class RemoteModel(Protocol):
-    """An embedder whose model is elsewhere, and may be out of reach."""
+    """An embedder with a remote model, which may be unreachable."""
 
     @property
     def trouble(self) -> str:

@@ -1,4 +1,4 @@
-"""Finds the embedder that the settings name, or says why there is none."""
+"""Chooses the embedder of the settings, or explains why there is none."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def open_embedder(
 
     Cheap: a model is loaded, an endpoint asked, only for the first text.
 
-    `dimensions` 0 takes what the model makes. Raises `Invalid` for settings that name nothing;
-    that a model is not on this machine is an answer, not an error.
+    `dimensions` 0 takes what the model makes. Raises `Invalid` for unknown names; a model that is not
+    installed is returned as `NoModel`.
     """
     model = model or DEFAULT_MODELS.get(provider, "")
     match provider:

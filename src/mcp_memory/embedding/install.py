@@ -96,7 +96,7 @@ def install_command(python: str, target: Path, *, has_pip: bool, uv: str | None)
 
 
 def run(command: Sequence[str], progress: Progress) -> None:
-    """Run a command, passing on what it prints."""
+    """Run a command, forwarding its output."""
     last_lines: deque[str] = deque(maxlen=5)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -74,7 +74,7 @@ def repository(name: str) -> str:
             return known
     if not _REPOSITORY.fullmatch(name):
         raise Invalid(
-            f"{name!r} is no model of ours or of a hub: give it as ORGANISATION/NAME, "
+            f"{name!r} is not a known model: give it as ORGANISATION/NAME, "
             "also to `mcp-memory model pull ORGANISATION/NAME`"
         )
     return name

@@ -94,7 +94,7 @@ def tensor(name: str, element: int, shape: Sequence[int], raw: bytes) -> bytes:
 
 
 def external_tensor(name: str, element: int, shape: Sequence[int], file: str, offset: int) -> bytes:
-    """Weights that stay where they are, at `offset` bytes into another file."""
+    """Weights that stay in another file, at `offset` bytes."""
     length = _ELEMENT_SIZE[element]
     for size in shape:
         length *= size

@@ -129,7 +129,7 @@ class RemoteEmbedder:
         return request
 
     def _refusal(self, error: urllib.error.HTTPError) -> Unavailable:
-        if error.code in (401, 403):  # no word of the answer: it may repeat a part of the key
+        if error.code in (401, 403):  # without the response's text, which may repeat a part of the key
             return Unavailable(f"{self._place} refused the key ({error.code}): check OPENAI_API_KEY")
         complaint = self._complaint(error)
         message = f"{self._place} answered {error.code} to {self.card.name}: {complaint}"
@@ -189,7 +189,9 @@ def open_remote(
 ) -> RemoteEmbedder | NoModel:
     """An embedder for the endpoint; nothing is sent before the first text."""
     if urlsplit(base_url).scheme not in ("http", "https"):
-        return NoModel(f"{base_url!r} is no address of an embeddings endpoint: it begins with https://")
+        return NoModel(
+            f"{base_url!r} is not the address of an embeddings endpoint: it must begin with https://"
+        )
     if not api_key and urlsplit(base_url).hostname == "api.openai.com":
         return NoModel("EMBEDDING_PROVIDER is openai, but there is no key: set OPENAI_API_KEY")
     traits = REMOTE.get(model, Traits())

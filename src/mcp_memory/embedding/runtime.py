@@ -140,9 +140,11 @@ def _open_tokenizer(file: Path, max_tokens: int) -> tuple[Any, int]:
 
 
 def _open_session(weights: ModelWeights) -> Any:
+    # On import it writes a device id and queues a telemetry report, unless disabled before;
+    # `disable_telemetry_events()` is too late for both.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # noqa: TID251 (set, not read)
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: standard error belongs to the server
     # A number set by us also keeps onnxruntime from pinning its threads to cores it may not have.

@@ -10,7 +10,7 @@ MOST_CLIENTS = 50
 
 @dataclass(frozen=True, slots=True)
 class ActiveClient:
-    """Somebody who changed something, as the journal names them."""
+    """A client that changed something, by its name in the journal."""
 
     name: str
     change_count: int

@@ -16,14 +16,14 @@ from mcp_memory.storage.access import CARRIED_OUT, UNDER_WAY, Answered, Claim
 __all__ = ["CARRIED_OUT", "Access", "Answered", "Claim", "digest"]
 
 PREFIX = "mcpm_"
-"""Before every secret, so that one that leaked is recognised as one."""
+"""Prefix of every secret, so that scanners recognise a leaked one."""
 
 TOKEN_NEEDED = "*token_needed"
-"""The setting, of the whole database, that callers must show a token."""
+"""Database-wide setting: callers must present a token."""
 
 KEY_LENGTH = 200
 ABANDONED = timedelta(minutes=1)
-"""Lease of a claim: after it, an unanswered request may be retried, because its worker has died."""
+"""Lease of a claim. Once it expires without an answer, the worker is presumed dead and a retry may run."""
 
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
@@ -37,9 +37,9 @@ class Access(Topic):
         rights: Rights = "write",
         lifetime: timedelta | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is shown once and kept nowhere. No spaces: the caller's own.
+        """Create a token. Its secret is shown once and not stored. No spaces: the caller's own.
 
-        From the first token on, nobody gets in over HTTP without one, even if all are revoked later.
+        Once a token exists, HTTP callers need one, even if all are revoked later.
         """
         if not _NAME.fullmatch(name):
             raise Invalid("a token's name has 1 to 64 letters, digits, dots, dashes or underscores")
@@ -82,12 +82,12 @@ class Access(Topic):
         return found[1] if found[1].valid_at(self._context.clock()) else None
 
     def needs_token(self) -> bool:
-        """Whether callers on this machine must show a token: one was created at some time."""
+        """Whether local callers need a token, because one has been created at some time."""
         with self._context.reading(urgent=True) as tx:
             return bool(tx.settings.get(TOKEN_NEEDED, False)) or bool(tx.access.tokens())
 
     def stop_asking_for_tokens(self) -> None:
-        """Let callers on this machine in without one again. Only without tokens: they would be pointless."""
+        """Let local callers in without a token again. Refused while tokens exist."""
         with self._context.writing() as tx:
             if tx.access.tokens():
                 raise Conflict("there are tokens: revoke them all first (`mcp-memory token list`)")
@@ -97,9 +97,9 @@ class Access(Topic):
     def claim(self, key: str, request: str) -> Claim | Answered:
         """A claim on an idempotency key, or the recorded answer of the first request with it.
 
-        Who gets a claim acts with `Engine.once`, and must `answer` or `release` it. What is done with it is
-        done once: the journaled change and the note that it was made are one transaction. `request` is a
-        digest of what is asked for.
+        The holder of a claim acts through `Engine.once`, then must `answer` or `release` it. The change and
+        the record that this claim made it are one transaction, so it happens once. `request` is a digest of
+        the request.
         """
         checked_text(key, "the idempotency key", most=KEY_LENGTH)
         with self._context.noting() as tx:
@@ -121,7 +121,7 @@ class Access(Topic):
                 tx.access.put_answered(claim.key, Answered(claim.request, status, body))
 
     def release(self, claim: Claim) -> None:
-        """The request failed: it may be made again, unless it was done before it failed."""
+        """Release a failed request's claim. It may be retried, unless its change was already committed."""
         with self._context.noting() as tx:
             found = tx.access.held(claim)
             if found is not None and found.status == UNDER_WAY:
@@ -133,5 +133,5 @@ def _abandoned(found: Answered, now: datetime) -> bool:
 
 
 def digest(secret: str) -> str:
-    """The secret is 256 random bits, so that a plain hash cannot be guessed back."""
+    """Secrets are 256 random bits, so a plain hash cannot be reversed by guessing."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -13,8 +13,9 @@ from mcp_memory.storage import Transaction
 from mcp_memory.text.language import is_foreign
 
 LOW_CONFIDENCE = 0.3
-"""Below this effective confidence a memory counts as low: unused for about 52 days from full confidence,
-and not yet so weak that searches leave it out (0.1) or pruning takes it (0.05)."""
+"""Effective confidence below which a memory counts as low: about 52 days without use from full confidence.
+Strict searches leave memories out below 0.1, and pruning archives them below 0.05.
+"""
 
 Period = Literal["day", "week", "month"]
 PERIODS: tuple[Period, ...] = get_args(Period)
@@ -24,7 +25,7 @@ MOST_TAGS = 1000
 MOST_BINS = 100
 
 LANGUAGE_SAMPLE = 60
-"""How many of the newest memories tell the language that people write in here."""
+"""How many of the newest memories are sampled to detect the language people write in."""
 
 _EPOCH = date(1970, 1, 1)
 
@@ -45,7 +46,7 @@ class Stats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
-    """The statistics, and what else there is."""
+    """The statistics, with further counts."""
 
     stats: Stats
     pinned_memories: int
@@ -56,7 +57,7 @@ class Overview:
     total_reflections: int
     pending_vectors: int
     search_hint: str | None = None
-    """What would make search better here, such as another model for the memories' language."""
+    """How search could be improved, such as by a model for the memories' language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class Analytics(Topic):
             )
 
     def _language_hint(self, tx: Transaction) -> str | None:
-        """A better model for memories that are mostly in a language the present one does not know."""
+        """Suggests another model when most memories are in a language that this one does not know."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel) or embedder.card.name not in ENGLISH_MODELS:
             return None
@@ -127,7 +128,7 @@ class Analytics(Topic):
     def growth(self, period: Period = "day", limit: int = 30) -> list[Growth]:
         """The last days, weeks (from Monday) or months, oldest first, without gaps."""
         if period not in PERIODS:
-            raise Invalid(f"{period!r} is no period of growth: take one of {', '.join(PERIODS)}")
+            raise Invalid(f"{period!r} is not a period of growth: choose one of {', '.join(PERIODS)}")
         checked_limit(limit, MOST_PERIODS)
         today = self._context.clock().astimezone(UTC).date()
         starts = [_start(today, period)]
@@ -158,7 +159,7 @@ class Analytics(Topic):
             return tx.analytics.tags(limit)
 
     def confidence(self, bins: int = 10) -> list[Bin]:
-        """The distribution of effective confidence; exactly 1 belongs to the last part."""
+        """The distribution of effective confidence; exactly 1 falls into the last bin."""
         checked_limit(bins, MOST_BINS)
         with self._context.reading() as tx:
             counts = tx.analytics.confidences(bins, self._context.tuning.half_life)

@@ -17,17 +17,17 @@ from mcp_memory.text import graph_lines
 from mcp_memory.text.graph_lines import EntityLine, GraphDifference, GraphLines, RelationLine
 
 AGREED = "memory_file"
-"""The setting that holds what the file said when it and the store last agreed."""
+"""Setting key: the file's content when it and the store last agreed."""
 
 BEHIND = "memory_file_behind"
-"""The setting that says that the store knows more than the file, until the file is written."""
+"""Setting key: the store has changes that are not in the file yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Created:
     entities: tuple[EntityLine, ...]
     skipped: tuple[str, ...]
-    """Names that were taken: nothing of these was kept."""
+    """Names that already existed; nothing was stored for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class AnthropicCompat(Topic):
     """
 
     def create_entities(self, wanted: Sequence[EntityLine]) -> Created:
-        """New names only; an entity whose name is taken is skipped whole."""
+        """Create entities with new names; one whose name exists is skipped entirely."""
         for line in wanted:
             _check(line.name, line.type, *line.observations)
         with self._writing() as work:
@@ -69,7 +69,7 @@ class AnthropicCompat(Topic):
             return Created(tuple(created), tuple(skipped))
 
     def create_relations(self, wanted: Sequence[RelationLine]) -> tuple[RelationLine, ...]:
-        """Those that are new. Every end must exist, or nothing is kept."""
+        """Create the relations that are new. Every end must exist, or nothing is stored."""
         for line in wanted:
             _check(line.source, line.target, line.type)
         with self._writing() as work:
@@ -79,7 +79,7 @@ class AnthropicCompat(Topic):
             return tuple(line for line in wanted if work.relate(line))
 
     def add_observations(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
-        """By entity, the texts it did not have. Every entity must exist, or nothing is kept."""
+        """Add observations; the new texts by entity. Every entity must exist, or nothing is stored."""
         for name, texts in wanted:
             _check(name, *texts)
         with self._writing() as work:
@@ -133,7 +133,7 @@ class AnthropicCompat(Topic):
             return work.around(entity for entities in found for entity in entities)
 
     def write_file(self) -> None:
-        """Write what the file lacks, if it lacks anything."""
+        """Write the file if it is out of date."""
         file = self._context.memory_file
         if file is None:
             return
@@ -149,8 +149,8 @@ class AnthropicCompat(Topic):
             text = graph_lines.render(lines)
             with file.replacement() as write:
                 write(text)
-            # Only now, as in `_writing_at_once`. On the disk before the next change: after a power cut the
-            # file must not look as if somebody had added what was deleted since.
+            # Only now, as in `_writing_at_once`, and synced before the next change: after a power cut the
+            # file must not look as if somebody had added back what was deleted.
             file.lines = lines
             with self._context.writing() as tx:
                 _agree(tx, file, text)
@@ -158,7 +158,7 @@ class AnthropicCompat(Topic):
                     _catch_up(tx, file)
 
     def resume(self) -> None:
-        """Write soon what an earlier process could not write any more."""
+        """Schedule the write that an earlier process did not finish."""
         file, later = self._context.memory_file, self._context.write_behind
         if file is not None and later is not None:
             with self._context.reading() as tx:
@@ -224,7 +224,7 @@ class AnthropicCompat(Topic):
         later.soon(f"the memory file of {space}", apart.write_file)
 
     def _take_in(self, file: MemoryFile) -> None:
-        """Apply to the store what others changed in the file since both last agreed."""
+        """Apply changes that others made to the file since it and the store last agreed."""
         text = file.read()
         with self._context.reading() as tx:
             agreed = _agreed(tx, file)
@@ -249,7 +249,7 @@ class _Work:
     def __init__(
         self, tx: Transaction, writer: GraphWriter, file: GraphLines, dropped: Sequence[RelationLine] = ()
     ) -> None:
-        """`dropped`: relations that the file still has, and nobody else any more."""
+        """`dropped`: relations that only the file still has."""
         self.tx = tx
         self.writer = writer
         self.dangling = [line for line in file.dangling if line not in dropped]
@@ -288,7 +288,7 @@ class _Work:
         return self.writer.relate_once(_named(self.tx, line.source), _named(self.tx, line.target), line.type)
 
     def unrelate(self, line: RelationLine) -> bool:
-        """Whether there was such a relation. An inverse stays: this server knows no inverses."""
+        """Returns whether the relation existed. Its inverse stays: Anthropic's server knows no inverses."""
         if not _has_ends(self.tx, line):
             return False
         source, target = _named(self.tx, line.source), _named(self.tx, line.target)
@@ -304,7 +304,7 @@ class _Work:
                 self.relate(line)
 
     def apply(self, changes: GraphDifference) -> None:
-        """Do to the store what was done to the file."""
+        """Apply the file's changes to the store."""
         for was, type in changes.retyped:
             for entity in self._meant(was):
                 self.writer.change_entity(entity, {"type": type})
@@ -384,18 +384,18 @@ def _agreed(tx: Transaction, file: MemoryFile) -> str:
 
 
 def _agree(tx: Transaction, file: MemoryFile, text: str) -> None:
-    # As JSON in JSON: bytes that are no text would otherwise fit in no database.
+    # JSON within JSON: bytes that are not text fit into neither database otherwise.
     tx.settings.put(_key(file), {"text": json.dumps(text)})
 
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """That the file lacks changes of the store."""
+    """Marks that the file lacks changes of the store."""
 
     by: str
-    """Another one with each change."""
+    """A new value with each change."""
     dropped: tuple[RelationLine, ...]
-    """Relations with a missing end, which are in the file alone, and are to be removed from it."""
+    """Relations with a missing end: only the file has them, and they are to be removed from it."""
 
 
 def _behind(tx: Transaction, file: MemoryFile) -> _Behind | None:

@@ -1,7 +1,7 @@
-"""Checks each record of an archive as a create would be checked, before any of it is taken in.
+"""Validates every record of an archive, as a create would be, before any is imported.
 
-A file is input like any other: what it says of types, limits, times and numbers is checked field by field,
-and who did something is never taken from it.
+A file is untrusted input: types, limits, times and numbers are checked field by field, and provenance is
+never read from it.
 """
 
 import json
@@ -22,7 +22,7 @@ Check = Callable[[Any, str, Limits], Any]
 
 ID_LENGTH = 100
 MOST_COUNT = 2**31 - 1
-"""What a counting column of every database can hold."""
+"""Largest value of a counter column in either database."""
 
 _EVENT_NAME = re.compile(r"[a-z][a-z_]{0,63}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -41,7 +41,7 @@ def parsed_record(number: int, line: bytes) -> dict[str, Any]:
 
 
 def checked_record(record: Record, limits: Limits) -> dict[str, Any]:
-    """The record as it can be kept; fields that its kind does not have are left out. Raises `Invalid`."""
+    """The validated record, without fields that its kind does not have. Raises `Invalid`."""
     kind = record.get("record")
     fields = _FIELDS.get(kind) if isinstance(kind, str) else None
     if fields is None:
@@ -62,7 +62,7 @@ def checked_record(record: Record, limits: Limits) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _id(value: Any, what: str, _: Limits) -> str:

@@ -9,11 +9,11 @@ from mcp_memory.text.words import query_terms, tokens
 
 PAGE = 500
 MOST_READ = 20_000
-"""Archived memories that one search reads through, the newest first: they have no index."""
+"""How many archived memories a search scans, newest first: they are not indexed."""
 
 
 def archived(filter: Filter) -> Filter:
-    """The same filter, for what was archived."""
+    """The same filter, restricted to archived memories."""
     return replace(filter, forgotten=True, archived=True, min_confidence=None)
 
 
@@ -28,6 +28,6 @@ def search_archived(
         if held:
             shares[seq] = held
     best = sorted(shares, key=lambda seq: (-shares[seq], -seq))
-    allowed = tx.memories.standing(best[: limit * 5], archived(filter), half_life=half_life)
+    allowed = tx.memories.ranking_facts(best[: limit * 5], archived(filter), half_life=half_life)
     found = tx.memories.fetch([seq for seq in best if seq in allowed][:limit])
     return [(memory, shares[seq]) for seq, memory in found.items()]

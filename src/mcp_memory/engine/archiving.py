@@ -39,7 +39,7 @@ def is_archive(first_line: bytes) -> bool:
 
 
 def parsed_records(lines: Iterable[bytes]) -> Iterator[Record]:
-    """The records of an archive, without taking them in."""
+    """The records of an archive, without importing them."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield parsed_record(number, line)
@@ -56,7 +56,7 @@ class Arrival:
     space: str
     limits: Limits = field(default_factory=Limits)
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """Who takes the records in: they do not say themselves who wrote them."""
+    """Provenance of the import: records do not bring their own."""
     quarantined: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     """How many records of each kind are new here."""
@@ -67,22 +67,25 @@ class Arrival:
     _entities: dict[str, int] = field(default_factory=dict)
     _relations: dict[str, int] = field(default_factory=dict)
     _same: dict[str, str] = field(default_factory=dict)
-    """The id that a memory has here, where the same content was remembered under another."""
+    """New ids by archived id, where a memory with the same content exists here."""
     _origin: str = ""
     """The space that the records are from."""
     _renamed: dict[str, str] = field(default_factory=dict)
-    """The id that something has here, where its own is taken in another space."""
+    """New ids by archived id, where another space has that id."""
     _superseded: dict[int, str] = field(default_factory=dict)
     _seen: Counter[int] = field(default_factory=Counter)
 
-    def take(self, tx: Transaction, numbered: Sequence[tuple[int, bytes]]) -> None:
-        """One batch, whole or not at all."""
-        read = [
+    def read(self, numbered: Iterable[tuple[int, bytes]]) -> list[tuple[int, Record]]:
+        """The records of some lines, with the number of each."""
+        return [
             (number, checked_record(parsed_record(number, line), self.limits))
             for number, line in numbered
             if line.strip()
         ]
-        for kind, group in groupby(read, key=lambda one: str(one[1].get("record"))):
+
+    def take(self, tx: Transaction, numbered: Sequence[tuple[int, Record]]) -> None:
+        """One batch, whole or not at all."""
+        for kind, group in groupby(numbered, key=lambda one: str(one[1].get("record"))):
             taker = self._takers().get(kind)
             records = list(group)
             if taker is None:
@@ -93,7 +96,7 @@ class Arrival:
                 taker(tx, [record for _, record in records])
             except (KeyError, TypeError, ValueError, AttributeError, Conflict) as error:
                 where = f"lines {records[0][0]} to {records[-1][0]}"
-                raise Invalid(f"{where} cannot be taken in ({type(error).__name__}: {error})") from error
+                raise Invalid(f"{where} cannot be imported ({type(error).__name__}: {error})") from error
 
     def finish(self, tx: Transaction) -> None:
         """Rewrite references to superseding memories that have another id here."""

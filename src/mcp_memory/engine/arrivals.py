@@ -13,8 +13,8 @@ from mcp_memory.engine.quiet_search import Found, look
 from mcp_memory.model import Filter, Memory
 from mcp_memory.ranking.certainty import COMPANY, FLOOR, GENERAL, WORDS_FLOOR
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.sessions import Session
-from mcp_memory.text.generality import asks_in_general
+from mcp_memory.storage.sessions import AssistantSession
+from mcp_memory.text.generality import asks_in_general, is_about_the_person, is_small_talk
 from mcp_memory.text.injection import block, line, within
 from mcp_memory.text.words import query_terms
 
@@ -25,10 +25,10 @@ LOOKED_AT = 12
 """How many candidates are judged for one prompt."""
 
 LEAST_TERMS = 2
-"""A prompt with fewer telling words asks for nothing in particular."""
+"""Distinctive words that make a prompt specific enough for a search, unless it is about the person."""
 
 MOST_REMEMBERED = 500
-"""Ids of injected memories that are kept for a session."""
+"""How many ids of injected memories are kept per session."""
 
 PROMPT_HEADING = "From earlier sessions, for this prompt:"
 START_HEADING = "What is remembered about this person and this project:"
@@ -42,7 +42,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("Facts", ("fact", "procedure", "pattern"), 4),
     ("Lately here", ("event", "learning"), 3),
 )
-"""Heading, types and the most lines of each part of the digest, the most useful first."""
+"""Heading, types and maximum lines of each section of the digest, most useful first."""
 
 _BY_TIME = ("goal", "todo", "decision", "event", "learning")
 
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A memory that was looked at for a prompt, and why it was left out, if it was."""
+    """A candidate for a prompt, with the reason if it was left out."""
 
     memory: Memory
     certainty: float
@@ -113,14 +113,14 @@ class Arrivals(Topic):
     def for_prompt(
         self, prompt: str, place: Place, *, record: bool = True, floor: float | None = None
     ) -> Injection:
-        """The few memories that a prompt calls for; silence is the usual case.
+        """The memories worth injecting for a prompt; usually none.
 
-        `floor`: another least certainty than the calibrated one.
+        `floor` replaces the calibrated minimum of certainty.
         """
         said = untagged(prompt).strip()
         if said.startswith(("/", "!")):
             return Injection(silence="a command")
-        if len(query_terms(said)) < LEAST_TERMS:
+        if is_small_talk(said) or (len(query_terms(said)) < LEAST_TERMS and not is_about_the_person(said)):
             return Injection(silence="too short")
         if self._captures.is_paused():
             return Injection(silence="paused")
@@ -193,7 +193,7 @@ class Arrivals(Topic):
         return [(f"{heading}:", None), *((line(memory, space), memory) for memory in confirmed_first)]
 
     def _known(self, place: Place, told_as: str) -> _Known:
-        """What helps against a failure is said when it happens, whatever the digest has said before."""
+        """A known fix is shown when the failure happens, even if the digest has shown it already."""
         if not place.session:
             return _Known()
         with self._context.reading() as tx:
@@ -208,12 +208,12 @@ class Arrivals(Topic):
         anew: bool = False,
         told_as: str = "injected",
     ) -> None:
-        """Note what the session was told. After a start or a compaction, earlier blocks are gone."""
+        """Record what was injected into the session. A start or a compaction has removed earlier blocks."""
         if not place.session:
             return
 
         def note(tx: Transaction) -> None:
-            session = tx.sessions.find(place.session) or Session(
+            session = tx.sessions.find(place.session) or AssistantSession(
                 id=place.session, client=place.client, project=place.project
             )
             state = {**session.state, **({"injected": [], "failures": []} if anew else {})}

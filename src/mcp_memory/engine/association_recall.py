@@ -13,7 +13,7 @@ from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 
 SEEDS = 20
-"""How many of the best matches are followed."""
+"""How many of the best matches have their associations followed."""
 
 FACTORS: Mapping[str, float] = {
     "updates": 1.5,
@@ -23,13 +23,13 @@ FACTORS: Mapping[str, float] = {
     "part_of": 0.8,
     "contradicts": 0.5,
 }
-"""What a type of association makes of its weight: what replaces or explains is wanted most."""
+"""Factor on an association's weight, by type: replacements and explanations count most."""
 
 LEADING_ON = frozenset({"related_to", "part_of"})
-"""Only these are followed a second time: the update of a cause of something is too far from it."""
+"""Types that are followed for a second step. Others lead too far away by then."""
 
 IMPORTANCE = 0.2
-"""How far importance moves a relevance: by a tenth up, at most, or a tenth down."""
+"""Importance changes a relevance by at most a tenth, up or down."""
 
 
 CURATED = 3
@@ -51,12 +51,15 @@ class AssociationSearch(MemoryPlan):
     ) -> Ranking[MemoryCandidates, RankingFacts]:
         found = associated(tx, matches)
         half_life = self.tuning.half_life
-        facts = {**candidates.facts, **tx.memories.standing(found, self.wanted.filter, half_life=half_life)}
+        facts = {
+            **candidates.facts,
+            **tx.memories.ranking_facts(found, self.wanted.filter, half_life=half_life),
+        }
         near = {seq: score for seq, score in found.items() if seq in facts}
         relevance = {seq: max(matches.get(seq, 0.0), near.get(seq, 0.0)) for seq in {**matches, **near}}
         lists = self._lists(candidates, matches, relevance)
         fused = rrf(lists.values())
-        # A strong association of the best match stands in one list only: rank alone would cut it off.
+        # A strong association of the best match is in one list only: fusion by rank alone would drop it.
         chosen = [*list(fused)[: CURATED * self.wanted.limit], *lists["associations"][: self.wanted.limit]]
         curated = {seq: relevance[seq] for seq in dict.fromkeys(chosen)}
 
@@ -70,7 +73,7 @@ class AssociationSearch(MemoryPlan):
                 "superseded": facts[seq].superseded,
             }
 
-        # What was cut off is not shown, and still counts as found.
+        # Dropped candidates are not shown, but count towards the total.
         rest = dict.fromkeys(fused.keys() - curated.keys(), 0.0)
         return Ranking(candidates, {**_ordered(curated, facts), **rest}, facts, explained)
 

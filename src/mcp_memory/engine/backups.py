@@ -29,7 +29,7 @@ _AGE = b"age-encryption.org/v1"
 _LAST_BACKUP = "*backup"
 
 UNFINISHED_FOR = timedelta(hours=1)
-"""After which an unfinished file is nobody's any more."""
+"""Age after which an unfinished file is presumed abandoned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,10 +37,6 @@ class Backup:
     path: Path
     made_at: datetime
     size: int
-
-    @property
-    def encrypted(self) -> bool:
-        return self.path.suffix == ".age"
 
 
 class Backups(Topic):
@@ -64,7 +60,7 @@ class Backups(Topic):
         except OSError as error:
             raise Unavailable(f"the backup {path} cannot be written: {error.strerror or error}") from error
         finally:
-            # With what the database engine keeps beside its files.
+            # Including the files that SQLite keeps beside its database.
             for left in plan.folder.glob(f"{unfinished.name}*"):
                 left.unlink(missing_ok=True)
         made = _backup(path)
@@ -76,9 +72,9 @@ class Backups(Topic):
         return made
 
     def replace_all(self, plan: BackupPlan) -> list[Backup]:
-        """Make a backup of today's state, then remove all earlier ones, which hold what was purged since.
+        """Make a new backup, then remove all earlier ones, which still hold purged data.
 
-        Returns those that were removed. Encrypted ones go too: no passphrase is needed to remove a file.
+        Returns the removed ones. Encrypted ones are removed too, which needs no passphrase.
         """
         old = backups_in(plan.folder)
         same_second = f"memory-{self._context.clock().astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
@@ -92,7 +88,7 @@ class Backups(Topic):
         return old
 
     def make_if_due(self, plan: BackupPlan) -> Backup | None:
-        """Make the backup that the plan asks for, unless it is not time yet or there is nothing to keep."""
+        """Make a backup if the plan says that one is due and the database is not empty."""
         now = self._context.clock()
         with self._context.reading() as tx:
             last = tx.settings.get(_LAST_BACKUP)
@@ -145,7 +141,7 @@ def is_encrypted(path: Path) -> bool:
 
 @contextmanager
 def encrypting(out: IO[bytes], passphrase: str) -> Iterator[IO[bytes]]:
-    """A file to write to; `out` gets all of it, encrypted, when it is complete.
+    """A file to write to; when it is complete, `out` receives it encrypted.
 
     The plain text is kept in memory, not on a disk.
     """
@@ -189,7 +185,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _remove_unfinished(folder: Path, now: datetime) -> None:
-    """What a killed process left; one of the last hour may still be written by another process."""
+    """Temporary files of killed processes. One younger than an hour may still be in use."""
     for path in folder.glob(".memory-*.unfinished*"):
         match = _NAME.match(path.name.removeprefix("."))
         if match is not None and now - _moment(match) > UNFINISHED_FOR:

@@ -12,7 +12,7 @@ from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import Allowed
 
 POOL = 100
-"""Candidates from each list. Short lists lose what only both together would find."""
+"""Candidates from each list. Shorter lists lose candidates that rank well only in both."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Candidates:
     unrelated: float
     """The cosine of texts that have nothing in common."""
     worth: float = 1.0
-    """What the model's opinion counts; less where the query is in a language it does not know."""
+    """Weight of the model's similarity; lower where the query is in a language it does not know."""
 
     @cached_property
     def keyword(self) -> dict[int, float]:
@@ -43,8 +43,8 @@ class Candidates:
 def gather(
     tx: Transaction, owner: Owner, question: Question, allowed: Allowed, pool: int = POOL
 ) -> Candidates:
-    """Candidates by words and by meaning among what is allowed."""
-    matching = dict(tx.indexes.matching(owner, question.terms, allowed, pool))
+    """Candidates by words and by meaning among allowed rows."""
+    matching = dict(tx.indexes.matching(owner, question.sought, allowed, pool))
     return with_vectors(tx, owner, question.meaning, matching, allowed, pool)
 
 
@@ -56,7 +56,7 @@ def with_vectors(
     allowed: Allowed,
     pool: int,
 ) -> Candidates:
-    """Add the nearest by meaning to what words have found, and the cosines of the latter."""
+    """Add the nearest vectors to the keyword candidates, and the cosines of the latter."""
     if isinstance(meaning, ByWordsOnly):
         return Candidates(words, {}, {}, 0.0)
     nearest = dict(tx.indexes.nearest(owner, meaning.model, meaning.vector, allowed, pool))
@@ -67,7 +67,7 @@ def with_vectors(
 def cosines(
     tx: Transaction, owner: Owner, meaning: Meaning | ByWordsOnly, seqs: Sequence[int]
 ) -> dict[int, float]:
-    """The cosine of each that has a vector. What words alone have found is not unrelated in meaning."""
+    """Cosines of all candidates with a vector. Those found by keywords alone may still be similar."""
     if isinstance(meaning, ByWordsOnly) or not seqs:
         return {}
     return meaning.cosines(tx.indexes.vectors(owner, meaning.model, seqs))

@@ -1,4 +1,4 @@
-"""Captured memories: taken in from conversations, kept on trial, accepted or dropped by people."""
+"""Captured memories: taken from conversations, kept on trial, accepted or dropped by people."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.events import MemoryDeleted, MemoryForgotten, MemoryUpdated
 from mcp_memory.model import Filter, Memory
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.sessions import Session
+from mcp_memory.storage.sessions import AssistantSession
 from mcp_memory.text.fingerprint import fingerprint
 from mcp_memory.text.preview import shortened
 
 CONFIDENCE = 0.3
-"""What a captured memory starts with: after eight days without use it may be archived."""
+"""Initial confidence of a captured memory: after eight days without use it may be archived."""
 
 ACCEPTED_CONFIDENCE = 0.8
-"""The least that an accepted one has."""
+"""Minimum confidence of an accepted one."""
 
 DROPPED = "not worth keeping"
-"""Why a captured memory was forgotten; what was dropped once is not captured again."""
+"""Reason stored with a dropped memory; the same content is not captured again."""
 
 PAUSED = "capture_paused"
 
 LEAST_COSINE = 0.45
-"""How close a memory must be to a correction to be what it corrects."""
+"""Similarity from which a memory is taken for the one that a correction means."""
 
 MOST_DECIDED = 1000
 
@@ -58,17 +58,17 @@ class TakenIn:
 
     created: tuple[str, ...] = ()
     recurred: tuple[str, ...] = ()
-    """They were known."""
+    """Known before."""
     accepted: tuple[str, ...] = ()
-    """Known only as captured ones of another session, and ordinary from now on."""
+    """Captured in another session before; the repetition makes them ordinary memories."""
     superseded: tuple[str, ...] = ()
     left_out: int = 0
-    """Beyond the most that one session may leave behind."""
+    """Left out because the session reached its limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """Captured memories that were accepted or dropped, and the change that takes it back."""
+    """Captured memories that were accepted or dropped, and the change to undo."""
 
     ids: tuple[str, ...]
     act: str | None
@@ -93,7 +93,7 @@ class Captures(Topic):
         self._memories = Memories(replace(context, caller=replace(context.caller, via="capture")))
 
     def take_in(self, heard: Heard) -> TakenIn:
-        """Keep the candidates on trial. What the session brought before is not taken in again."""
+        """Store the candidates on trial. Those that the session brought before are skipped."""
         if self.is_paused():
             return TakenIn()
         known = self._kept(heard)
@@ -132,7 +132,7 @@ class Captures(Topic):
             return Decided(ids=tuple(memory.id for memory in chosen), act=tx.act if chosen else None)
 
     def purge(self, *, session: str | None = None) -> tuple[str, ...]:
-        """Remove what is on trial, of one session or all, for good; nothing brings it back."""
+        """Remove the memories on trial, of one session or all, permanently."""
         with self._context.writing() as tx:
             chosen = self._chosen(tx, (), session, every=session is None)
             for memory in chosen:
@@ -158,7 +158,7 @@ class Captures(Topic):
         )
 
     def set_paused(self, paused: bool) -> None:
-        """While it is paused, nothing is captured and nothing injected in this space."""
+        """Whether capture and injection are paused in this space."""
         with self._context.noting() as tx:
             tx.settings.put(PAUSED, paused)
 
@@ -173,7 +173,7 @@ class Captures(Topic):
         return int(found.state.get("cursor", 0)) if found else 0
 
     def note_uses(self, session: str, turns: Sequence[Turn]) -> tuple[str, ...]:
-        """Strengthen what was injected into the session and then used; each memory once a session."""
+        """Reinforce memories that were injected into the session and then used, each once per session."""
         with self._context.reading() as tx:
             found = tx.sessions.find(session)
             state = found.state if found else {}
@@ -213,7 +213,7 @@ class Captures(Topic):
         return _Outcome("recurred", memory.id, superseded)
 
     def _outdated_by(self, candidate: Candidate) -> list[Memory]:
-        """Memories that hold what the correction rejects, and are about the same thing."""
+        """Memories about the same thing that contain what the correction rejects."""
         answer = look(self._context, candidate.text, Filter(superseded=False), limit=10)
         return [
             hit.memory
@@ -235,7 +235,7 @@ class Captures(Topic):
     def _note(self, heard: Heard, kept: Sequence[str]) -> None:
         with self._context.noting() as tx:
             found = tx.sessions.find(heard.session) or _begun(heard)
-            # Another look may have read further meanwhile.
+            # Another hook may have read further meanwhile.
             both = dict.fromkeys((*found.state.get("kept", []), *kept))
             cursor = max(heard.cursor, int(found.state.get("cursor", 0)))
             state = {**found.state, "kept": list(both), "cursor": cursor}
@@ -292,8 +292,8 @@ def _draft(heard: Heard, candidate: Candidate) -> NewMemory:
     )
 
 
-def _begun(heard: Heard) -> Session:
-    return Session(id=heard.session, client=heard.client, project=heard.project)
+def _begun(heard: Heard) -> AssistantSession:
+    return AssistantSession(id=heard.session, client=heard.client, project=heard.project)
 
 
 def _ids(outcome: Sequence[_Outcome], what: str) -> tuple[str, ...]:

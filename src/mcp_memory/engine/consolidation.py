@@ -1,9 +1,9 @@
-"""Finds memories that say the same, and makes one of them.
+"""Finds memories that say the same, and merges them.
 
 Candidates are found by their vectors: through the index when few memories are new, by products of whole
 tiles of vectors when many are; never by comparing texts with each other. A group is a star: each of its
 members is close to its primary and says the same as it, so that no chain of small steps leads from one
-fact to another. Where a member puts it differently, its words are kept beside the primary's.
+fact to another. Where a member is worded differently, its wording is kept beside the primary's.
 """
 
 from collections import Counter
@@ -34,16 +34,16 @@ TILE = 4096
 """Vectors in one tile of a product: 64 MB of cosines."""
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
-"""Before everything."""
+"""Earlier than any memory."""
 
 LONGEST_COMPARED = 2000
-"""Characters; longer texts are not held against each other word by word."""
+"""In characters; longer texts are not compared word by word."""
 
 REWORDED = 0.8125
-"""How far from unrelated to equal two wordings of one thought lie: a cosine of 0.85 with MiniLM."""
+"""Similarity of two wordings of one thought, from 0 (unrelated) to 1: a cosine of 0.85 with MiniLM."""
 
 OF_FACT: frozenset[Kind] = frozenset({"number", "date", "unit", "name", "negation", "antonym"})
-"""Differences that make two facts of two texts, however close."""
+"""Differences that make two texts two facts, however close they are."""
 
 Likeness = dict[tuple[int, int], float]
 """The cosine of two memories by their numbers, the smaller first."""
@@ -66,7 +66,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class KeptApart:
-    """Two memories that are close, and why they were not merged all the same."""
+    """Two close memories, and why they were not merged."""
 
     a: Memory
     b: Memory
@@ -98,11 +98,11 @@ class Rules:
         return self.observations or memory.origin != "observation"
 
     def against(self, primary: Memory, other: Memory, cosine: float) -> str | None:
-        """Why the other must not be absorbed; None when nothing speaks against it."""
+        """Why the other must not be absorbed; None if it may be."""
         if primary.type != other.type:
             return f"one is of type {primary.type}, the other of type {other.type}"
         if frozenset({primary.id, other.id}) in self.parted:
-            return "they were merged before, and taken apart again"
+            return "they were merged before, and the merge was undone"
         if frozenset({primary.seq, other.seq}) in self.contradictions:
             return "one contradicts the other"
         if not self.may_be_absorbed(other):
@@ -123,7 +123,9 @@ class Rules:
         return self.force or not any(difference.kind in OF_FACT for difference in said.differences)
 
     def _reworded(self, primary: Memory, other: Memory, cosine: float, said: Verdict) -> bool:
-        """One thought in other words, that can stand beside the first; an observation's words are its own."""
+        """The same thought in other words, which can be kept beside the first; an observation's words are its
+        own.
+        """
         return (
             calibrated(cosine, self.calibration.unrelated) >= REWORDED
             and reworded(said.differences)
@@ -161,7 +163,7 @@ def near_by_product(
     rows = tx.indexes.vectors("memory", model, seqs)
     here = _matrix(rows)
     found: Likeness = {}
-    # What came before these has been held against them, if it was itself to be compared.
+    # Earlier rows have been compared with these already, if they were to be compared at all.
     after = 0 if since > BEGINNING else min(seqs, default=1) - 1
     while page := tx.consolidation.to_compare(BEGINNING, after, TILE, observations=observations):
         after = page[-1]
@@ -218,7 +220,7 @@ def _partner_counts(memories: Sequence[Memory], likeness: Likeness, rules: Rules
 
 
 def grouped(memories: Sequence[Memory], likeness: Likeness, rules: Rules) -> Grouping:
-    """Give each memory to the first, in the order given, that it says the same as."""
+    """Assign each memory to the first one, in the given order, that it says the same as."""
     near = _adjacent(likeness)
     places = {memory.seq: place for place, memory in enumerate(memories)}
     taken: set[int] = set()
@@ -245,7 +247,7 @@ def grouped(memories: Sequence[Memory], likeness: Likeness, rules: Rules) -> Gro
 
 
 def still_holds(tx: Transaction, cluster: Cluster) -> Cluster | None:
-    """The cluster without what has changed since it was found; None when nothing is left to merge."""
+    """The cluster without members that changed since it was found; None if nothing is left to merge."""
     everyone = [cluster.primary, *(member.memory for member in cluster.absorbed)]
     now = tx.memories.fetch(memory.seq for memory in everyone)
     same = {memory.seq for memory in everyone if _unchanged(memory, now.get(memory.seq))}
@@ -260,7 +262,7 @@ def still_holds(tx: Transaction, cluster: Cluster) -> Cluster | None:
 
 
 def merge(tx: Transaction, cluster: Cluster) -> None:
-    """Let the primary take in the others: what hung on them, what they add, and their words as versions."""
+    """Merge the others into the primary: links, additional fields, and texts as versions."""
     primary, absorbed = cluster.primary, [member.memory for member in cluster.absorbed]
     for memory in absorbed:
         tx.consolidation.take_in(primary, memory)

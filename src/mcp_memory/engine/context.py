@@ -20,13 +20,13 @@ from mcp_memory.storage.access import Claim
 from mcp_memory.tuning import BackupPlan, Limits, Tuning
 
 NOTE_PATIENCE = 0.25
-"""Seconds that a read waits for other writers, to note that something was used."""
+"""Seconds that a read waits for other writers to record usage."""
 
 _log = logging.getLogger(__name__)
 
 
 class CallKey:
-    """A request that changes things once, however often it is received. Its key names it."""
+    """A request with an idempotency key: it takes effect once, however often it is received."""
 
     def __init__(self, key: str, id: str) -> None:
         self.key = key
@@ -34,7 +34,7 @@ class CallKey:
         self._acts: list[str] = []
 
     def note(self, tx: Transaction) -> None:
-        """Keep the act with the key, in the transaction that does it. `Conflict` if it was done before."""
+        """Record the act under the key, in its own transaction. `Conflict` if that was done before."""
         acts = [*self._acts, *([] if tx.act in self._acts else [tx.act])]
         if not self._acts:
             tx.access.add_done(self.key, self._id, acts)
@@ -53,29 +53,31 @@ class Context:
     tuning: Tuning = field(default_factory=Tuning)
     caller: Caller = field(default_factory=Caller)
     memory_file: MemoryFile | None = None
-    """Shared with Anthropic's memory server, when asked for."""
+    """Shared with Anthropic's memory server, if configured."""
     write_behind: WriteBehind | None = None
-    """Writes that file a moment after a change; None: with the change."""
+    """Writes that file shortly after a change; None: within the change."""
     import_dir: Path | None = None
     """The folder whose files remote callers may import; None: none."""
     backups: BackupPlan | None = None
-    """The backups to make by itself, if any."""
+    """The schedule of automatic backups, if any."""
     claim: Claim | None = None
-    """The repeatable request that is being done."""
+    """The idempotency claim under which this request runs."""
     call: CallKey | None = None
-    """The request under way that may be received again, by another server."""
+    """The current request, which another server may receive again."""
     read_spaces: tuple[str, ...] = ()
     """Further spaces that searches look into, where the caller may."""
     recording: bool = True
     """Whether reads count as use: being read makes a memory stronger, and teaches the ranking."""
     records_use: bool = True
     """Whether being found counts as use; not while search is measured."""
+    later: Callable[[Callable[[], None]], None] | None = None
+    """Takes the noting of use, to do it after the answer; None: it is done before."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
-    """Held by the thread that makes vectors."""
+    """Held by the thread that computes embeddings."""
 
     @property
     def further(self) -> list["Context"]:
-        """A context for each further space. Being read from elsewhere does not count as use."""
+        """A context for each further space. Reads from another space do not count as use."""
         caller = self.caller
         allowed = [
             space
@@ -93,7 +95,7 @@ class Context:
         return self.tuning.author or self.caller.client or "unknown"
 
     def record_use(self, entities: Sequence[int]) -> None:
-        """Being opened is use."""
+        """Record that entities were opened."""
 
         def note(tx: Transaction) -> None:
             tx.usage.record(entities)
@@ -103,19 +105,23 @@ class Context:
             self.note_in_passing(note)
 
     def reinforce(self, memories: Sequence[int]) -> None:
-        """Being read makes a memory stronger."""
+        """Reinforce memories that were read."""
         if memories:
             self.note_in_passing(lambda tx: tx.memories.reinforce(memories))
 
     def note_in_passing(self, note: Callable[[Transaction], None]) -> None:
-        """Record usage, if that can be done at once.
+        """Record usage, if that is possible without waiting.
 
         Usage is approximate: a read neither fails nor waits because it could not be recorded.
         """
-        if not self.recording:
+        if not self.recording or not self.records_use:
             return
-        if not self.records_use:
-            return
+        if self.later is not None:
+            self.later(lambda: self._note_now(note))
+        else:
+            self._note_now(note)
+
+    def _note_now(self, note: Callable[[Transaction], None]) -> None:
         try:
             with self.noting(patience=NOTE_PATIENCE) as tx:
                 note(tx)
@@ -126,7 +132,7 @@ class Context:
     def reading(
         self, *, urgent: bool = False, whole: bool = False, as_of: datetime | None = None
     ) -> AbstractContextManager[Transaction]:
-        """See one moment: now, or as of an earlier one; `urgent` and `whole` as for a database's `read`."""
+        """A read transaction, now or as of an earlier moment; for `urgent` and `whole` see `Database`."""
         if as_of is None:
             return self.store.read(self.caller.space, self.clock(), urgent=urgent, whole=whole)
         return self.store.read_as_of(
@@ -134,7 +140,7 @@ class Context:
         )
 
     def faded(self, relations: Iterable[Relation], at: datetime) -> tuple[Relation, ...]:
-        """Relations with the confidence that time has left; a relation is confirmed by writing it again."""
+        """Relations with their effective confidence; writing a relation again confirms it."""
 
         def left(relation: Relation) -> float:
             return effective_confidence(relation.confidence, relation.updated_at, at, self.tuning.half_life)
@@ -163,7 +169,7 @@ class Context:
                 self.call.note(tx)
 
     def noting(self, *, patience: float | None = None) -> AbstractContextManager[Transaction]:
-        """A write of derived data or usage: committed at once, but not synced to disk at once."""
+        """A write of derived data or usage: committed, but not synced to disk immediately."""
         return self.store.write(self.caller, self.clock(), "", durable=False, patience=patience)
 
 
@@ -192,7 +198,7 @@ class Topic:
 
 
 def checked_text(text: str, what: str, *, most: int) -> str:
-    """The text, if it can be kept as it is. `most` in characters."""
+    """The text, validated; `most` is in characters."""
     if not text.strip():
         raise Invalid(f"{what} is empty: give it some text")
     if len(text) > most:

@@ -15,17 +15,23 @@ from mcp_memory.storage.curation import Flagged, StaleRow
 from mcp_memory.text.containment import DuplicatePair, Match, clusters, duplicate_pairs
 
 SELDOM = 2
-"""An entity that was used more often than this is not called stale."""
+"""An entity that was used more often than this does not count as stale."""
 
 MOST_FLAGGED = 500
 """Flagged observations that one report shows; it counts them all."""
 
 
 MOST_COMPARED = 1_000
-"""Observations of an entity that are compared with each other: the work grows with the square of them."""
+"""Most observations of an entity that are compared with each other: the cost is quadratic."""
 
 MOST_STALE = 500
-"""The same for stale entities: the longest unseen."""
+"""The same for stale entities: those unused for the longest time."""
+
+MOST_LARGE = 500
+"""The same for large entities: the largest."""
+
+MOST_ANALYSED = 20
+"""The same for entities to split: the fullest. Finding the topics of one reads all that is known about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +72,13 @@ class Report:
     entity_count: int
     observation_count: int
     split_candidates: tuple[Analysis, ...]
+    split_candidate_count: int
     flagged: tuple[Flagged, ...]
     flagged_count: int
     stale: tuple[UnusedEntity, ...]
     stale_count: int
     large: tuple[Overgrown, ...]
+    large_count: int
 
 
 class Curation(Topic):
@@ -101,20 +109,23 @@ class Curation(Topic):
         if not 0 <= stale_days <= 36_500:
             raise Invalid(f"stale_days must be between 0 and 36500, not {stale_days}")
         splitting = Splitting(self._context)
-        candidates = splitting.candidates()
         with self._context.reading() as tx:
+            too_full = splitting.too_full(tx)
+            large = splitting.overgrown(tx)
             unseen = tx.curation.stale(tx.at - timedelta(days=stale_days), SELDOM)
             shown = unseen[:MOST_STALE]
             counts = tx.entities.observation_counts(item.seq for item in shown)
             return Report(
                 entity_count=tx.entities.count(),
                 observation_count=tx.entities.count_observations(),
-                split_candidates=tuple(candidates),
+                split_candidates=tuple(splitting.analysed(tx, too_full[:MOST_ANALYSED])),
+                split_candidate_count=len(too_full),
                 flagged=tuple(tx.curation.flagged(MOST_FLAGGED)),
                 flagged_count=tx.curation.count_flagged(),
                 stale=tuple(
                     UnusedEntity(item, (tx.at - item.last_at).days, counts.get(item.seq, 0)) for item in shown
                 ),
                 stale_count=len(unseen),
-                large=tuple(splitting.overgrown(tx)),
+                large=tuple(sorted(large, key=lambda one: -one.observation_count)[:MOST_LARGE]),
+                large_count=len(large),
             )

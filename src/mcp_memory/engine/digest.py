@@ -15,7 +15,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("Facts and lessons", ("fact", "learning", "pattern", "procedure", "error"), 10),
     ("Lately", ("observation", "event"), 8),
 )
-"""Heading, types and the most lines of each part."""
+"""Heading, types and maximum lines of each section."""
 
 MOST_ENTITIES = 20
 LINE = 160

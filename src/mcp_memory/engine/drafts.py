@@ -29,14 +29,14 @@ __all__ = [
 MOST_TAGS = 100
 MOST_FILTER_TYPES = 100
 DEEPEST_METADATA = 50
-"""Nesting of lists and objects; some JSON readers fail beyond."""
+"""Maximum nesting of lists and objects; some JSON parsers fail beyond it."""
 
 LABEL_LENGTH = 200
 """Of a type or a tag, in characters."""
 
 
 def checked(new: NewMemory, limits: Limits) -> NewMemory:
-    """The memory, validated and normalised; `Invalid` says what to do about one that cannot be stored."""
+    """The memory, validated and normalised. Raises `Invalid`, with what to do."""
     at_most(len(new.entity_names), limits.names, "entity names")
     checked_share(new.relevance, "relevance")
     names = (checked_text(name, "an entity's name", most=limits.name_length) for name in new.entity_names)
@@ -57,7 +57,7 @@ def checked_changes(changes: Mapping[str, Any], limits: Limits) -> dict[str, Any
 def checked_association(wanted: NewAssociation) -> NewAssociation:
     if wanted.type not in ASSOCIATION_TYPES:
         raise Invalid(
-            f"{wanted.type!r} is no type of association: take one of {', '.join(ASSOCIATION_TYPES)}"
+            f"{wanted.type!r} is not a type of association: choose one of {', '.join(ASSOCIATION_TYPES)}"
         )
     checked_share(wanted.weight, "the weight of an association")
     return wanted
@@ -118,7 +118,7 @@ def _share(what: str) -> Callable[[float, Limits], float]:
 
 
 def checked_metadata(metadata: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """Metadata that both databases give back as it was."""
+    """Metadata that both databases return unchanged."""
     try:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

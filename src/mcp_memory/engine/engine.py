@@ -54,19 +54,23 @@ class Engine:
         return self if caller == self._context.caller else Engine(replace(self._context, caller=caller))
 
     def limited_to(self, limits: Limits) -> "Engine":
-        """The same engine, for a caller whose calls may bring this much."""
+        """The same engine, with other limits on the size of calls."""
         return self if limits == self._context.limits else Engine(replace(self._context, limits=limits))
 
     def reading_also(self, spaces: tuple[str, ...]) -> "Engine":
-        """The same engine, whose searches look into further spaces."""
+        """The same engine, with searches that include further spaces."""
         return Engine(replace(self._context, read_spaces=spaces))
 
     def unrecorded(self) -> "Engine":
-        """The same engine for somebody who only looks: reads do not count as use."""
+        """The same engine, with reads that do not count as use."""
         return Engine(replace(self._context, recording=False))
 
+    def noting_later(self, later: Callable[[Callable[[], None]], None]) -> "Engine":
+        """The same engine, which hands over the noting of use instead of doing it before it answers."""
+        return Engine(replace(self._context, later=later))
+
     def once(self, claim: Claim) -> "Engine":
-        """The same engine for one change, which is made only as long as the claim on it holds."""
+        """The same engine for one change, which succeeds only while its idempotency claim holds."""
         return Engine(replace(self._context, claim=claim))
 
     def exactly_once(self, key: str, act: Callable[["Engine"], T], *, again: bool) -> T:

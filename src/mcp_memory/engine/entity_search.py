@@ -10,33 +10,33 @@ from typing import Literal
 from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
 from mcp_memory.engine.context import Context, Topic, checked_limit, storable
 from mcp_memory.engine.learning import record_search, weights_in
-from mcp_memory.engine.orphan_memories import unattached_memories
+from mcp_memory.engine.orphan_memories import orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import OVER_FETCH, Candidate, CoOccurrence, Scored, Usage, rank
+from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, EntityUsage, Scored, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.search_log import LoggedResult
-from mcp_memory.storage.usage import EntityAccess
+from mcp_memory.storage.search_log import LoggedResult, NewSearch
+from mcp_memory.storage.usage import EntityStanding
 from mcp_memory.tuning import Tuning
 
 MEMORY_HITS = 10
-"""Memories looked at per candidate entity: an entity is often found by several of its observations."""
+"""Memories read per candidate entity: an entity is often found through several of its observations."""
 
 LATER_MATCH = 0.5
-"""What each further matching observation of an entity adds, beside the one before it."""
+"""Factor by which each further matching observation of an entity counts less than the one before."""
 
 IDENTIFIER_LENGTH = 4
-"""Characters from which on a word with a digit in it names one thing."""
+"""Minimum length of a word with a digit that counts as an identifier."""
 
 MOST_IDENTIFIERS = 4
-"""Of one query: each is looked up by itself."""
+"""Most identifiers per query: each is looked up separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Usage statistics of an entity."""
+    """Usage factors of an entity."""
 
     importance: float
     temporal_factor: float
@@ -45,7 +45,7 @@ class Scoring:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """Where a result came from, and what each step made of it."""
+    """How a result was found, and what each ranking step contributed."""
 
     place_by_meaning: int | None
     """Its place among the nearest vectors, from 1; none if it was found by words alone."""
@@ -53,33 +53,33 @@ class Explanation:
     meaning: float
     """Its cosine on the scale from unrelated (0) to the same (1)."""
     words: float
-    """Its keyword score, beside the best one's 1."""
+    """Its keyword score, relative to the best, which is 1."""
     identifiers: float
-    """Which part of the identifiers in the query it holds."""
+    """Share of the query's identifiers that it contains."""
     relevance: float
-    """All of that together, before use is looked at; status and metadata have taken their part off."""
+    """The fused relevance, after penalties for status and metadata and before usage."""
     deboost: float
     use: float
-    """What importance, age and company multiplied the relevance by, before routing."""
+    """Factor of importance, age and co-occurrence on the relevance, before routing."""
     held_back: bool
-    """Whether its use would have lifted it above something clearly more relevant."""
+    """Whether usage would have lifted it above a clearly more relevant result."""
     limbic_score: float
     """Before routing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityHit:
-    """An entity that was found, and why it stands where it stands."""
+    """An entity that was found, with its ranking factors."""
 
     node: Node
     limbic_score: float
-    """What the results are ordered by."""
+    """The final score, by which results are ordered."""
     scoring: Scoring
     routing_strategy: str
     distance: float | None
-    """1 - cosine; none when there is no vector to compare."""
+    """1 - cosine; None without a vector."""
     rrf_score: float | None
-    """None when no word of the query was found anywhere."""
+    """None if no keyword of the query matched."""
     explanation: Explanation | None = None
 
 
@@ -91,8 +91,8 @@ class EntityAnswer:
     """`hybrid`, `semantic` when no word matched, or `keyword only:` and why."""
     routing_strategy: str
     hits: tuple[EntityHit, ...]
-    unattached: tuple[Memory, ...] = ()
-    """Memories that match as well and are about no entity."""
+    orphans: tuple[Memory, ...] = ()
+    """Matching memories that are about no entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ class EntityCandidates:
     fused: Mapping[int, float]
     """Reciprocal ranks, best first."""
     identifiers: Mapping[int, float]
-    """Which part of the query's identifiers each holds."""
-    entities: Mapping[int, Entity]
+    """Share of the query's identifiers that each contains."""
+    standings: Mapping[int, EntityStanding]
 
 
 BASELINE: Literal["BASELINE"] = "BASELINE"
@@ -121,7 +121,7 @@ class ListedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntities:
-    """A part of them, in stored order, and how many there are in all."""
+    """A page of entities in stored order, and their total number."""
 
     entities: tuple[ListedEntity, ...]
     total: int
@@ -137,7 +137,7 @@ def is_baseline(query: str, tuning: Tuning) -> bool:
 
 class EntitySearch(Topic):
     def search(self, query: str, limit: int, *, explain: bool = False) -> EntityAnswer:
-        """The entities that answer the query best. That they were shown is remembered."""
+        """The entities that answer the query best. Showing them counts as use."""
         checked_limit(limit, self._context.limits.entities)
         started_at = self._context.clock()
         strategy = BASELINE if is_baseline(query, self._context.tuning) else strategy_for(query, limit)
@@ -176,7 +176,7 @@ class EntityPlan:
 
     def candidates(self, tx: Transaction, question: Question) -> EntityCandidates:
         wanted = self.limit * OVER_FETCH
-        words = dict(matching_entities(tx, question.terms, wanted))
+        words = dict(matching_entities(tx, question.sought, wanted))
         found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
         held = _holders(tx, identifiers(question.terms), wanted)
         fused = rrf([list(found.nearest), list(found.words)])
@@ -184,8 +184,8 @@ class EntityPlan:
         # An identifier may lead to entities beyond both lists.
         missing = cosines(tx, "entity", question.meaning, [seq for seq in seqs if seq not in fused])
         found = replace(found, cosine={**found.cosine, **missing})
-        entities = tx.entities.fetch(seqs)
-        return EntityCandidates(found, fused, held, {seq: entities[seq] for seq in seqs if seq in entities})
+        known = tx.usage.standings(seqs)
+        return EntityCandidates(found, fused, held, {seq: known[seq] for seq in seqs if seq in known})
 
     def fuse(self, question: Question, candidates: EntityCandidates) -> Mapping[int, float]:
         return candidates.fused
@@ -193,12 +193,9 @@ class EntityPlan:
     def rerank(
         self, tx: Transaction, candidates: EntityCandidates, matches: Mapping[int, float]
     ) -> EntityRanking:
-        accesses = tx.usage.accesses(candidates.entities)
-        pairs = [
-            CoOccurrence(pair.a_seq, pair.b_seq, pair.count, pair.last_at)
-            for pair in tx.usage.co_occurrences(list(accesses))
-        ]
-        limbic = _limbic_candidates(tx, candidates, accesses)
+        accessed = [seq for seq, standing in candidates.standings.items() if standing.was_accessed]
+        pairs = tx.usage.co_occurrences(accessed)
+        limbic = _limbic_candidates(candidates)
         scored = rank(limbic, pairs, tx.at, weights_in(tx), unrelated=candidates.found.unrelated)
         factors = {item.key: item for item in scored}
         if self.strategy == BASELINE:
@@ -208,34 +205,34 @@ class EntityPlan:
 
     def hydrate(self, tx: Transaction, question: Question, ranking: EntityRanking) -> EntityAnswer:
         best = list(ranking.scores)[: self.limit]
-        nodes = tx.entities.nodes(ranking.candidates.entities[seq] for seq in best)
+        entities = tx.entities.fetch(best)
+        nodes = tx.entities.nodes(entities[seq] for seq in best)
         wanted = "hybrid" if ranking.candidates.found.words else "semantic"
         return EntityAnswer(
             mode=question.meaning.mode(wanted),
             routing_strategy=self.strategy,
             hits=tuple(_hit(node, ranking, self.strategy, self.explain) for node in nodes),
-            unattached=unattached_memories(tx, question, min_similarity=self.context.tuning.min_similarity),
+            orphans=orphan_memories(tx, question, min_similarity=self.context.tuning.min_similarity),
         )
 
     def remember(self, question: Question, ranking: EntityRanking, answer: EntityAnswer) -> Note:
-        """Being shown is use; the search log keeps both rankings."""
+        """Results count as used; the search log keeps both rankings."""
         took = self.context.clock() - self.started_at
         shown = [hit.node.entity.seq for hit in answer.hits]
+        search = NewSearch(
+            query=question.text,
+            strategy=answer.routing_strategy,
+            mode=answer.mode,
+            limit=self.limit,
+            shown=len(shown),
+            duration_ms=took / timedelta(milliseconds=1),
+            results=_logged(ranking, self.limit),
+        )
 
         def note(tx: Transaction) -> None:
             tx.usage.record(shown)
-            tx.memories.reinforce([memory.seq for memory in answer.unattached])
-            record_search(
-                tx,
-                self.context.tuning,
-                question.text,
-                strategy=answer.routing_strategy,
-                mode=answer.mode,
-                limit=self.limit,
-                shown=len(shown),
-                duration_ms=took / timedelta(milliseconds=1),
-                results=_logged(ranking, self.limit),
-            )
+            tx.memories.reinforce([memory.seq for memory in answer.orphans])
+            record_search(tx, self.context.tuning, search)
 
         return note
 
@@ -243,16 +240,15 @@ class EntityPlan:
 def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Entities whose name, type, description or observations hold any of the terms, best first.
 
-    An entity counts its name and its best observation in full, and further ones less and less, so
-    that much being known about something does not make it match everything.
+    An entity counts its name and its best observation in full, and further ones less and less, so that an
+    entity with many observations does not match everything.
     """
     scores = dict(tx.indexes.matching("entity", terms, tx.entities.anywhere, limit))
     hits = tx.indexes.matching("memory", terms, tx.memories.current_observations, limit * MEMORY_HITS)
-    links = tx.entities.of_memories(seq for seq, _ in hits)
+    links = tx.entities.seqs_of_memories(seq for seq, _ in hits)
     weight: dict[int, float] = {}
     for memory_seq, score in hits:
-        for link in links.get(memory_seq, ()):
-            seq = link["entity_seq"]
+        for seq in links.get(memory_seq, ()):
             share = weight.get(seq, 1.0)
             scores[seq] = scores.get(seq, 0.0) + share * score
             weight[seq] = share * LATER_MATCH
@@ -260,7 +256,7 @@ def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list
 
 
 def identifiers(terms: Iterable[str]) -> list[str]:
-    """The terms that name one thing, the longest first: words with digits in them, but not a year."""
+    """The identifiers among the terms, longest first: words with digits, except years."""
     codes = [term for term in terms if len(term) >= IDENTIFIER_LENGTH and _is_code(term)]
     return sorted(codes, key=len, reverse=True)[:MOST_IDENTIFIERS]
 
@@ -271,7 +267,7 @@ def _is_code(term: str) -> bool:
 
 
 def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, float]:
-    """Which part of the identifiers that anybody holds each entity holds.
+    """Share of the known identifiers that each entity contains.
 
     Where the whole of one is found (`inv21047`), its parts (`21047`) say nothing more.
     """
@@ -285,36 +281,29 @@ def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, fl
     return {seq: count / len(found) for seq, count in held.items()}
 
 
-def _limbic_candidates(
-    tx: Transaction, candidates: EntityCandidates, accesses: Mapping[int, EntityAccess]
-) -> list[Candidate]:
-    found, entities = candidates.found, candidates.entities
-    degrees = tx.usage.degrees(entities)
-    metadata = tx.entities.metadata_shares(entities)
-    keyword = found.keyword
+def _limbic_candidates(candidates: EntityCandidates) -> list[EntityCandidate]:
+    found, keyword = candidates.found, candidates.found.keyword
     return [
-        Candidate(
+        EntityCandidate(
             key=seq,
-            usage=_usage(entity, accesses.get(seq), degrees.get(seq, 0)),
+            usage=_usage(standing),
             cosine=found.cosine.get(seq),
             words=keyword.get(seq),
             identifiers=candidates.identifiers.get(seq, 0.0),
-            status=entity.status,
-            metadata_share=metadata.get(seq, 0.0),
+            status=standing.status,
+            metadata_share=standing.metadata_share,
         )
-        for seq, entity in entities.items()
+        for seq, standing in candidates.standings.items()
     ]
 
 
-def _usage(entity: Entity, access: EntityAccess | None, degree: int) -> Usage:
-    if access is None:
-        return Usage(created_at=entity.created_at, degree=degree)
-    return Usage(
-        created_at=entity.created_at,
-        last_access_at=access.last_at,
-        access_count=access.count,
-        active_days=access.active_days,
-        degree=degree,
+def _usage(standing: EntityStanding) -> EntityUsage:
+    return EntityUsage(
+        created_at=standing.created_at,
+        last_access_at=standing.last_access_at,
+        access_count=standing.access_count,
+        active_days=standing.active_days,
+        degree=standing.degree,
     )
 
 
@@ -351,8 +340,8 @@ def _explanation(seq: int, scored: Scored, candidates: EntityCandidates) -> Expl
 
 def _logged(ranking: EntityRanking, limit: int) -> list[LoggedResult]:
     """The results of both rankings, for the search log."""
-    cosine, entities = ranking.candidates.found.cosine, ranking.candidates.entities
-    nearest = [seq for seq in best_first(cosine) if seq in entities]
+    cosine, known = ranking.candidates.found.cosine, ranking.candidates.standings
+    nearest = [seq for seq in best_first(cosine) if seq in known]
     places = {seq: place for place, seq in enumerate(ranking.scores, start=1)}
     by_cosine = {seq: place for place, seq in enumerate(nearest, start=1)}
     either = dict.fromkeys([*list(ranking.scores)[:limit], *nearest[:limit]])

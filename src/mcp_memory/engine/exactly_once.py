@@ -1,10 +1,10 @@
-"""A request that is received twice, and changes things once.
+"""Exactly-once execution of requests that a server may receive twice.
 
-The acts that did a request are noted with its key in their own transaction. A server that dies after the
-commit leaves the note, but nobody has the answer. Then the change is taken back and made again: what comes
-of it is what would have come of it before, and the answer tells it. A change that others have built upon
-cannot be taken back. Then the request is made again in a way that may change nothing: creating what is there
-has an answer, and only a request that would add something a second time is refused.
+Each act is recorded under the request's key in its own transaction. If the server dies after the commit, the
+record is there and the answer is lost. The retry then undoes the change and makes it again, which gives the
+answer that the first attempt would have had. A change that others have built upon cannot be undone. Then the
+request runs again without being allowed to change anything: creating what exists has an answer, and only a
+request that would add something a second time is refused.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from mcp_memory.storage import Transaction
 
 
 class DoneBefore(Conflict):
-    """The request was carried out, its answer was lost, and it cannot be taken back."""
+    """The request was carried out, its answer was lost, and it cannot be undone."""
 
 
 class _ChangesNothing(CallKey):
@@ -46,7 +46,7 @@ class ExactlyOnce(Topic):
             return tx.access.answered(self._key) is not None
 
     def take_back(self) -> bool:
-        """Make as if the request had never been received. False if others have built upon it."""
+        """Undo the request's changes. False if others have built upon them."""
         if not self.was_done():
             return True
         try:

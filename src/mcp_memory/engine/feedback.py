@@ -1,6 +1,6 @@
-"""Implicit feedback: acts soon after a search show which results were wanted.
+"""Implicit feedback: actions soon after a search show which results were wanted.
 
-Each of these costs one look at the client's recent searches, and writes nothing when there were none.
+Each signal costs one read of the client's recent searches, and writes nothing if there were none.
 """
 
 import re
@@ -11,7 +11,7 @@ from mcp_memory.storage import Transaction
 from mcp_memory.text.words import folded
 
 SHORTEST_NAME = 3
-"""Characters; shorter names stand in too many texts by chance."""
+"""In characters; shorter names occur in too many texts by chance."""
 
 
 def opened(tx: Transaction, seqs: Sequence[int]) -> None:
@@ -20,7 +20,7 @@ def opened(tx: Transaction, seqs: Sequence[int]) -> None:
 
 
 def extended(tx: Transaction, entity: Entity, texts: Sequence[str] = ()) -> None:
-    """Something was added to what is known of an entity."""
+    """Observations were added to an entity."""
     tx.search_log.credit([entity.seq], "extended")
     cited(tx, texts, besides={entity.seq})
 
@@ -31,7 +31,7 @@ def related(tx: Transaction, entities: Iterable[Entity]) -> None:
 
 
 def cited(tx: Transaction, texts: Sequence[str], besides: Collection[int] = ()) -> None:
-    """Texts were written, which may name entities that a search had shown."""
+    """Texts were written that may name entities from earlier search results."""
     shown = tx.search_log.lately_shown()
     if not shown or not texts:
         return

@@ -1,4 +1,4 @@
-"""Marks observations that look like one their entity has already."""
+"""Flags observations that resemble an earlier one of their entity."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mcp_memory.storage import Transaction
 from mcp_memory.text.containment import COSINE_THRESHOLD, duplicate
 
 MOST_COMPARED = 500
-"""Observations of one entity that a new one is compared to: the latest."""
+"""How many of an entity's latest observations a new one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """An observation, by its number, that looks like an earlier one of the same entity."""
+    """An observation, by its number, that resembles an earlier one of the same entity."""
 
     seq: int
     earlier: Memory
@@ -25,8 +25,8 @@ class Repeat:
 def find_repeats(tx: Transaction, model: EmbeddingModel, vectors: Mapping[int, bytes]) -> list[Repeat]:
     """Those of the memories, whose vectors were just made, that repeat an earlier observation.
 
-    This is done when vectors are made, not when observations are written: a write need not wait for it.
-    All of an entity is read for it, so it is done before others have to wait for the transaction.
+    This runs when vectors are made, so that writes do not wait for it. It reads whole entities, and does so
+    before the write transaction, so that other writers do not wait either.
     """
     about = tx.entities.of_memories(vectors)
     entities = tx.entities.fetch({link["entity_seq"] for links in about.values() for link in links})
@@ -38,7 +38,7 @@ def find_repeats(tx: Transaction, model: EmbeddingModel, vectors: Mapping[int, b
 
 
 def flag(tx: Transaction, repeats: Sequence[Repeat]) -> None:
-    """Flag those that are still what they were found to be."""
+    """Flag those that have not changed since they were compared."""
     if not repeats:
         return
     earlier = tx.memories.fetch(repeat.earlier.seq for repeat in repeats)
@@ -87,7 +87,7 @@ def _repeated(memory: Memory, earlier: Sequence[Memory], cosines: Sequence[float
         (
             other
             for other, cosine in zip(earlier, cosines, strict=True)
-            # One text may be linked twice to an entity; it does not repeat itself for that.
+            # A text that is linked twice to an entity does not count as its own duplicate.
             if other.seq != memory.seq
             and duplicate(memory.content, other.content, cosine, COSINE_THRESHOLD) is not None
         ),

@@ -1,7 +1,7 @@
 """The knowledge graph: entities, their observations and their relations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,33 +9,17 @@ from mcp_memory.engine.context import Topic, at_most, checked_note, checked_quer
 from mcp_memory.engine.drafts import checked_metadata
 from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
 from mcp_memory.engine.memory_changes import supersede
-from mcp_memory.engine.relating import NewRelation, RelationOutcome, Triple, find_relation, get_relation
+from mcp_memory.engine.relating import RelationOutcome, Triple, find_relation, get_relation
 from mcp_memory.errors import Invalid, NotFound, Stale
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import ACTIVE, GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
 from mcp_memory.storage import Transaction
 
 MOST_UNWANTED = 10_000
-"""Observations that one call may delete; they may have been added in many calls."""
+"""Most observations that one call may delete; they may have been added in many calls."""
 
 CHANGEABLE = frozenset({"name", "type", "description", "metadata", "status"})
 """Fields of an entity that can be changed."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewEntity:
-    """An entity to be created or updated.
-
-    `same_type`: an entity with that name and another type is another entity. Otherwise the name alone
-    identifies it, and a type that is given becomes its type.
-    """
-
-    name: str
-    type: str | None = None
-    observations: tuple[str, ...] = ()
-    description: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    status: str | None = None
-    same_type: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +56,7 @@ class GraphPage:
 
 
 MOST_RELATIONS = 500
-"""Relations that `open_nodes` reads at most: a hub can have thousands."""
+"""Most relations that `open_nodes` reads: a hub can have thousands."""
 
 
 class KnowledgeGraph(Topic):

@@ -44,7 +44,7 @@ class GraphOverviews(Topic):
             entities, counts = tx.entities.fetch(degrees), tx.entities.observation_counts(degrees)
             edges = tx.walk.among(list(degrees), min_strength, most + 1) if degrees else []
             total = tx.entities.count()
-        # Read as of an earlier moment, a relation may name an entity of which nothing is kept any more.
+        # As of an earlier moment, a relation may name an entity that has been purged since.
         nodes = (
             OverviewNode(entities[seq], degree, counts.get(seq, 0))
             for seq, degree in degrees.items()

@@ -18,14 +18,14 @@ from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.words import plain_words
 
 FURTHER_HOP = 0.7
-"""What each hop after the first leaves of a path's weight, so that the near counts before the far."""
+"""Factor on a path's weight for each hop after the first, so that near memories rank above far ones."""
 
 MOST_ENTITIES = 500
 """How many entities a search visits, those with the strongest connections first."""
 
 NAMES_LOOKED_AT = 50
 STARTS = 3
-"""How many entities a search begins at when the query names none outright."""
+"""How many entities a search starts from when the query names none exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class GraphCandidates:
 
 @dataclass(frozen=True)
 class GraphSearch(MemoryPlan):
-    """Memories around an entity, or around those the query names; the path decides, then the match."""
+    """Memories around an entity, or around those the query names; ordered by path, then by match."""
 
     entity_name: str | None
     hops: int
@@ -53,11 +53,11 @@ class GraphSearch(MemoryPlan):
             starts = starting_entities(tx, question)
         half_life = self.tuning.half_life
         found = memories_of(tx, self._connected(tx, starts), self.wanted.filter, half_life=half_life)
-        facts = tx.memories.standing(found, self.wanted.filter, half_life=half_life)
+        facts = tx.memories.ranking_facts(found, self.wanted.filter, half_life=half_life)
         return GraphCandidates(starts, found, facts, self.gathered(tx, question, self.wanted.filter))
 
     def _connected(self, tx: Transaction, starts: Sequence[Entity]) -> dict[int, float]:
-        """Relations weigh strength × confidence, which fades from when they were written last."""
+        """A relation weighs strength × confidence, which decays from its last write."""
 
         def weight(relation: Relation) -> float:
             left = effective_confidence(1.0, relation.updated_at, tx.at, self.tuning.half_life)
@@ -72,7 +72,7 @@ class GraphSearch(MemoryPlan):
         self, tx: Transaction, candidates: GraphCandidates, matches: Mapping[int, float]
     ) -> Ranking[GraphCandidates, RankingFacts]:
         reached, facts = candidates.reached, candidates.facts
-        # In hundredths: paths to one entity weigh nearly the same, and then the query decides.
+        # Rounded to hundredths: paths to one entity weigh nearly the same, so the query decides.
         scores = {seq: round(weight * self.trust(facts[seq]), 2) for seq, (weight, _) in reached.items()}
         ranked = dict(sorted(scores.items(), key=lambda item: (-item[1], -matches.get(item[0], 0.0))))
 
@@ -101,7 +101,7 @@ def starting_entities(tx: Transaction, question: Question) -> list[Entity]:
     entities = tx.entities.fetch(seq for seq, _ in found)
     words = plain_words(question.text)
     named = [seq for seq, _ in found if seq in entities and _names(plain_words(entities[seq].name), words)]
-    seqs = named or [seq for seq, _ in matching_entities(tx, question.terms, STARTS)]
+    seqs = named or [seq for seq, _ in matching_entities(tx, question.sought, STARTS)]
     fitting = tx.entities.fetch(seqs)
     return [fitting[seq] for seq in seqs if seq in fitting]
 

@@ -1,4 +1,4 @@
-"""Walks the graph outwards from one entity, as far as is asked and no further than is useful."""
+"""Walks the graph outwards from one entity, within limits of depth and size."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ class WalkedNode:
     depth: int
     memories: tuple[Memory, ...]
     memory_count: int
-    """Of all memories about it that are current."""
+    """Number of current memories about it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class EntityGraph:
     nodes: tuple[WalkedNode, ...]
     edges: tuple[Relation, ...]
     truncated: bool
-    """There is more within reach than is shown; the strongest relations were followed first."""
+    """Limits were reached; the strongest relations were followed first."""
 
 
 class GraphWalk(Topic):
@@ -68,7 +68,7 @@ class GraphWalk(Topic):
 
 
 def _reached(tx: Transaction, center: Entity, depth: int, min_strength: float) -> tuple[dict[int, int], bool]:
-    """How far each entity is away, in the order they were reached, and whether some were left out."""
+    """The distance of each entity, in the order they were reached, and whether some were left out."""
     depths = {center.seq: 0}
     frontier = [center.seq]
     cut = False

@@ -7,7 +7,7 @@ from typing import Any
 from mcp_memory.engine import feedback
 from mcp_memory.engine.memory_changes import remove_memory
 from mcp_memory.engine.observing import NewId, Observer, release, unobserve
-from mcp_memory.engine.relating import INVERSES, NewRelation, RelationOutcome, inverse_of
+from mcp_memory.engine.relating import INVERSES, RelationOutcome, inverse_of
 from mcp_memory.engine.screening import screened_text
 from mcp_memory.errors import Conflict
 from mcp_memory.events import (
@@ -20,6 +20,7 @@ from mcp_memory.events import (
     RelationEnded,
     RelationUpdated,
 )
+from mcp_memory.inputs import NewRelation
 from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Relation
 from mcp_memory.storage import Transaction
 from mcp_memory.tuning import SecretPolicy
@@ -67,7 +68,7 @@ class GraphWriter:
         return self._tx.entities.find_named(name) or self.add_entity(name, UNKNOWN_TYPE)
 
     def change_entity(self, entity: Entity, changes: Mapping[str, Any]) -> Entity:
-        """The entity with the changes; values that it has already are no change."""
+        """Apply changes to an entity; equal values are no change."""
         real = {name: value for name, value in changes.items() if value != getattr(entity, name)}
         if not real:
             return entity
@@ -77,7 +78,7 @@ class GraphWriter:
         return changed
 
     def touch(self, entity: Entity) -> None:
-        """Note that an entity's observations changed."""
+        """Record that an entity's observations changed."""
         if entity.updated_at != self._tx.at:
             self._tx.entities.change(entity)
             self._tx.journal.record(EntityUpdated(entity.id, entity.name, {}))
@@ -158,7 +159,7 @@ class GraphWriter:
         return True
 
     def relate_named(self, wanted: NewRelation) -> RelationOutcome:
-        """`relate` by the names of both ends; missing ends are created if `make_ends` is set."""
+        """`relate` with both ends given by name; missing ends are created if `make_ends` is set."""
         names = (wanted.source, wanted.target)
         ends = [self._end(name, create=wanted.make_ends) for name in names]
         source, target = ends
@@ -167,7 +168,7 @@ class GraphWriter:
         return self.relate(source, target, wanted)
 
     def revise_relation(self, relation: Relation, wanted: NewRelation) -> Relation:
-        """The relation with what is wanted; one of another type takes its place."""
+        """Update a relation; another type replaces it with a new one."""
         if wanted.type == relation.type:
             return self._change_relation(relation, wanted)
         ends = self._tx.entities.get(relation.source), self._tx.entities.get(relation.target)

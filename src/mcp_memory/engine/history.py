@@ -9,6 +9,7 @@ from typing import Any
 from mcp_memory.engine.context import Context, Topic, checked_limit
 from mcp_memory.engine.drafts import WRITTEN
 from mcp_memory.engine.memory_changes import refuse_twin, remember_again
+from mcp_memory.engine.whole_import import unfinished_act
 from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.events import ChangeUndone, MemoryUpdated, kind_of
 from mcp_memory.model import Event, Memory, MemoryVersion
@@ -18,7 +19,7 @@ from mcp_memory.storage.journal import Act
 from mcp_memory.text.change_words import change_in_words
 
 UNSCRUBBED = "*unscrubbed"
-"""The setting that says whether traces of a purge may still be in the files."""
+"""Setting key: traces of a purge may still be in the files."""
 
 MOST_LISTED = 100
 MOST_EVENTS = 1000
@@ -30,7 +31,7 @@ _RESTORED = ("kind", *(name for name in WRITTEN if name != "confidence"))
 
 
 KEPT_VERSIONS = 20
-"""Versions of a memory that are kept whatever their age; older ones go with the journal."""
+"""Versions of a memory that are kept regardless of age; older ones expire with the journal."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +57,7 @@ class Undone:
     summary: str
     by_act: str
     restored: tuple[str, ...]
-    """Ids of the memories that are there again."""
+    """Ids of the restored memories."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,9 +85,9 @@ class Touched:
     seq: int
     """The number of the last event."""
     anything: bool
-    """Whether a reader may see something else than before."""
+    """Whether anything visible has changed."""
     entities: tuple[str, ...]
-    """The names of those that may be."""
+    """Names of entities that may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class History(Topic):
         with self._context.reading() as tx:
             return tx.journal.last_seq()
 
-    def bell(self) -> AbstractContextManager[ChangeSignal]:
+    def change_signal(self) -> AbstractContextManager[ChangeSignal]:
         """A signal for writes in any space, by any process: a hint to look for events."""
         return self._context.store.database.change_signal()
 
@@ -228,14 +229,29 @@ class History(Topic):
         return done
 
     def age_journal(self) -> int:
-        """Drop undo data older than `TRASH_DAYS`, and events older than `JOURNAL_DAYS`."""
-        tuning = self._context.tuning
+        """Drop undo data older than `TRASH_DAYS`, and events older than `JOURNAL_DAYS`.
+
+        In short transactions: after a busy day there is much of it, and others wait to write.
+        """
+        tuning, aged = self._context.tuning, [0]
+        while aged_now := self._age_some(aged[-1]):
+            aged += aged_now
+        while self._drop_some():
+            pass
         with self._context.noting() as tx:
-            aged = tx.journal.age(tx.at - tuning.trash)
-            tx.journal.drop(tx.at - max(tuning.journal, tuning.trash))
             tx.purging.sweep(tx.at - tuning.trash)
             tx.memories.age_versions(tx.at - max(tuning.journal, tuning.trash), KEPT_VERSIONS)
-            return aged
+        return len(aged) - 1
+
+    def _age_some(self, after: int) -> list[int]:
+        with self._context.noting() as tx:
+            # An unfinished import keeps whatever is needed to take it back.
+            return tx.journal.age(tx.at - self._context.tuning.trash, after, unfinished_act(tx))
+
+    def _drop_some(self) -> int:
+        tuning = self._context.tuning
+        with self._context.noting() as tx:
+            return tx.journal.drop(tx.at - max(tuning.journal, tuning.trash), unfinished_act(tx))
 
     def _take_back(self, tx: Transaction, act: str, only: int | None = None) -> Undone:
         taken = tx.undo.revert(act, only)
@@ -310,7 +326,7 @@ def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:
 
 
 def scrub(context: Context) -> None:
-    """Leave no trace of what was purged in the files; a process that dies here leaves it to the next."""
+    """Remove traces of purged data from the files. If the process dies here, the next one does it."""
     context.store.database.scrub()
     with context.noting() as tx:
         tx.settings.put(UNSCRUBBED, False)

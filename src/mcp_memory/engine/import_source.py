@@ -30,12 +30,12 @@ class OpenedImport:
 
     @property
     def is_archive(self) -> bool:
-        """Foreign formats arrive as the lines of an archive."""
+        """Foreign formats are converted to the lines of an archive."""
         return self.format != "anthropic"
 
 
 def default_source() -> Path:
-    """A file that another memory server leaves at its usual place; `Invalid` when there is none."""
+    """The file of another memory server at its default location. Raises `Invalid` if there is none."""
     place = DEFAULT_PLACE.expanduser()
     if not place.is_file():
         raise Invalid(
@@ -62,7 +62,7 @@ def open_import(source: Source, format: str | None, now: datetime) -> OpenedImpo
 
 
 def allowed(source: Source, caller: Caller, folder: Path | None) -> Source:
-    """The source, if the caller may name it. Says nothing of files that it may not."""
+    """The source, if the caller may import it. Reveals nothing about other files."""
     if not caller.remote or not isinstance(source, str | Path):
         return source
     path = _expanded(source).resolve()
@@ -92,7 +92,7 @@ def lines_of(source: Source) -> Iterator[bytes]:
     except OSError as error:
         raise Invalid(f"{source} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
+        raise Invalid(f"{str(source)!r} is not the path of a file: {error}") from error
     return _each(opened)
 
 
@@ -100,7 +100,7 @@ def _expanded(source: str | Path) -> Path:
     try:
         return Path(source).expanduser()
     except RuntimeError as error:  # `~name` of a user who does not exist
-        raise Invalid(f"{str(source)!r} is no path of a file: {error}") from error
+        raise Invalid(f"{str(source)!r} is not the path of a file: {error}") from error
 
 
 def _each(opened: BinaryIO) -> Iterator[bytes]:

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 32
-"""Texts embedded in one go of the background."""
+"""Texts embedded per step of background work."""
 
 STEP = 8
-"""Texts embedded between two commits: more are no faster, and somebody may be waiting for a turn."""
+"""Texts embedded between two commits: larger batches are no faster, and others may be waiting."""
 
 ENGLISH_MODELS = frozenset({"all-MiniLM-L6-v2"})
-"""Models that know no other language; of other models it is not known."""
+"""Models that were trained on English only."""
 
 FOREIGN_WORTH = 0.3
-"""What such a model's opinion of another language counts: more harms Chinese, less harms Spanish."""
+"""Weight of such a model for other languages: a higher one harms Chinese, a lower one Spanish."""
 
 MULTILINGUAL_HINT = "`mcp-memory model pull multilingual-e5-small` helps"
 
 AT_ONCE = 2 * BATCH
-"""How many a search finishes before it looks, if there is time: what its client just wrote."""
+"""How many pending texts a search embeds first, time permitting: usually its client's latest writes."""
 
 PATIENCE = 1.5
-"""Seconds after which a search looks though more is pending; the rest is found by words until it is made."""
+"""Time limit for that, in seconds; texts that are still pending are found by keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,12 @@ class ByWordsOnly:
 
 class Indexing(Topic):
     def meaning(self, text: str, owner: Owner, purpose: Purpose = "query") -> Meaning | ByWordsOnly:
-        """The text as a vector, once everything just written can be found by it."""
+        """Embed a query, after pending texts have been embedded."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason)
         try:
-            self.catch_up(owner, patience=PATIENCE)
-            model = self._serving(embedder, patience=NOTE_PATIENCE)
+            model = self._caught_up(embedder, owner)
             if model is None:
                 return ByWordsOnly(self._mismatch(embedder))
             return Meaning(
@@ -101,8 +100,18 @@ class Indexing(Topic):
         except Unavailable as error:
             return ByWordsOnly(str(error))
 
+    def _caught_up(self, embedder: Embedder, owner: Owner) -> EmbeddingModel | None:
+        """The model that serves, once what was just written has its vectors."""
+        with self._context.reading() as tx:
+            active = tx.indexes.models().get("active")
+            is_behind = active is None or bool(tx.indexes.pending(owner, 1))
+        if is_behind:
+            self.catch_up(owner, patience=PATIENCE)
+            return self._serving(embedder, patience=NOTE_PATIENCE)
+        return active if active and active.fingerprint == embedder.card.fingerprint else None
+
     def passage(self, text: str, model: EmbeddingModel | None) -> Meaning | ByWordsOnly:
-        """The vector of a text about to be stored; `model` is the database's, None if it has none yet."""
+        """Embed a text about to be stored; `model` is the database's, None if it has none yet."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason)
@@ -117,7 +126,7 @@ class Indexing(Topic):
             return ByWordsOnly(str(error))
 
     def embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
-        """Vectors of texts that are about to be kept; None when there is no model that fits."""
+        """Vectors of texts about to be stored; None without a matching model."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel) or not texts:
             return None
@@ -134,7 +143,7 @@ class Indexing(Topic):
         return "" if self._serving(embedder) else self._mismatch(embedder)
 
     def model(self) -> EmbeddingModel | None:
-        """The model whose vectors serve now, if it is the one at hand."""
+        """The model whose vectors are in use, if it is the configured one."""
         embedder = self._context.embedder
         return None if isinstance(embedder, NoModel) else self._serving(embedder)
 
@@ -153,7 +162,7 @@ class Indexing(Topic):
         return made
 
     def catch_up_anywhere(self) -> int:
-        """Make one batch of missing vectors, whatever space they are in. How many were made."""
+        """Compute one batch of missing vectors, in any space. Returns their number."""
         with self._context.reading() as tx:
             waiting = tx.indexes.pending_anywhere(1)
         if not waiting:
@@ -164,7 +173,7 @@ class Indexing(Topic):
     def _step(
         self, embedder: Embedder, model: EmbeddingModel, owner: Owner, most: int, patience: float | None
     ) -> int:
-        # In turns: two threads that took the same texts would both do all the work.
+        # One thread at a time: two that took the same texts would duplicate the work.
         if not self._context.turn.acquire(timeout=-1 if patience is None else patience):
             return 0
         try:
@@ -186,7 +195,7 @@ class Indexing(Topic):
         made: Mapping[Pending, bytes],
         patience: float | None,
     ) -> bool:
-        """Whether the vectors could be kept; a search, which is not patient, leaves them to others."""
+        """Store the vectors; False if a search would have to wait for other writers."""
         observed = {pending.seq: vector for pending, vector in made.items() if pending.owner == "memory"}
         with self._context.reading() as tx:
             repeats = find_repeats(tx, model, observed) if observed else []
@@ -202,7 +211,7 @@ class Indexing(Topic):
         return True
 
     def _serving(self, embedder: Embedder, *, patience: float | None = None) -> EmbeddingModel | None:
-        """The database's model if it is this one. A database without any takes this one."""
+        """The database's model if it is the configured one, which a database without a model adopts."""
         with self._context.reading() as tx:
             active = tx.indexes.models().get("active")
         if active is None:

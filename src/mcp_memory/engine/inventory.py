@@ -40,15 +40,15 @@ class VectorState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Condition:
-    """Health, from what is cheap to know."""
+    """Health, from facts that are cheap to read."""
 
     database: str
     mode: str
     """`hybrid`, or `keyword only` with the reason."""
     model: str | None
-    """Whose vectors serve."""
+    """The model whose vectors are in use."""
     pending_count: int
-    """What waits for a vector, in the whole database."""
+    """Rows that wait for a vector, in the whole database."""
 
 
 class Inventory(Topic):
@@ -68,7 +68,7 @@ class Inventory(Topic):
     def relations_of(
         self, name: str, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
     ) -> ListedRelations:
-        """Those that touch an entity."""
+        """Relations from or to an entity."""
         with self._context.reading() as tx:
             touching = tx.relations.touching([tx.entities.get(name).seq], ended=ended)
         found = tuple(relation for relation in touching if type in (None, relation.type))

@@ -13,7 +13,7 @@ from mcp_memory.ranking.limbic import LimbicWeights, Scored, weighed
 from mcp_memory.ranking.metrics import lift_at, ndcg_at, reciprocal_rank
 from mcp_memory.ranking.routing import Strategy, routed
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.search_log import LogExtent, LoggedResult, LoggedSearch
+from mcp_memory.storage.search_log import LogExtent, LoggedResult, LoggedSearch, NewSearch
 from mcp_memory.text.words import folded
 from mcp_memory.tuning import Tuning
 
@@ -26,24 +26,24 @@ MOST_BETA = 10.0
 
 MIN_EVENTS = 50
 BLEND = 0.1
-"""Which part of the way to the better weights one tuning goes."""
+"""Step size: the share of the way to the better weights that one tuning moves."""
 
 NDCG_K = 5
-"""How far down tuning looks."""
+"""Tuning judges this many top results."""
 
 METRIC_KS = (1, 3, 5, 10)
 
 GRADES: Mapping[str, float] = {"opened": 1.0, "cited": 2.0, "related": 2.0, "extended": 2.0}
-"""How much each sign says: looking at a result is less than working with it."""
+"""Gain of each signal: opening a result says less than working with it."""
 
 HELD_OUT_TENTHS = 3
-"""Tenths of all queries that tuning does not learn from, but is judged by."""
+"""Tenths of all queries that are held out for validation."""
 
 MOST_SEARCHES = 5000
-"""Judged searches that tuning and metrics look at, the newest: minutes would pass over more."""
+"""Searches with feedback that tuning and metrics read, newest first: more would take minutes."""
 
 FORGET_EVERY = 100
-"""Searches between two looks at whether the log has grown too old or too long."""
+"""Searches between two checks of the log's age and size."""
 
 _KEY = "ranking_weights"
 
@@ -59,7 +59,7 @@ class Weights:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningResult:
-    """How some weights would have ordered searches: the mean NDCG over them."""
+    """Mean NDCG of past searches under some weights."""
 
     weights: Weights
     training_ndcg: float
@@ -75,7 +75,7 @@ class Tuned:
     held_out_searches: int
     before: TuningResult
     target: TuningResult
-    """The best of the grid for the searches it learnt from."""
+    """The best weights of the grid on the training searches."""
     after: TuningResult
     applied: bool
     reason: str
@@ -98,7 +98,7 @@ class Quality:
 
     ndcg: Mapping[int, float]
     lift: Mapping[int, float]
-    """Times as many wanted results among the first k as among all that were logged."""
+    """How much denser wanted results are among the first k than among all logged results."""
     mrr: float
 
 
@@ -113,7 +113,7 @@ class Comparison:
 
 class Learning(Topic):
     def weights(self) -> Weights:
-        """Those in use in this space."""
+        """The weights in use in this space."""
         with self._context.reading() as tx:
             return _stored(tx)
 
@@ -134,9 +134,9 @@ class Learning(Topic):
         betas: Sequence[float] = BETAS,
         k: int = NDCG_K,
     ) -> Tuned:
-        """Move the weights some way towards those that would have ordered past searches best.
+        """Move the weights towards those that would have ordered past searches best.
 
-        They move only if they also do better on searches that the choice was not made from. Raises
+        They move only if they also do better on held-out searches. Raises
         `Invalid` when there is too little to learn from.
         """
         _check_grid(min_events, blend, gammas, betas)
@@ -192,7 +192,7 @@ class Learning(Topic):
         )
 
     def forget_old(self) -> None:
-        """Hold the log to its bounds, also in a space where nobody searches any more."""
+        """Enforce the log's bounds, even in a space where nobody searches any more."""
         with self._context.noting() as tx:
             _forget(tx, self._context.tuning)
 
@@ -214,35 +214,16 @@ class Learning(Topic):
 
 
 def weights_in(tx: Transaction) -> LimbicWeights:
-    """The weights of this space, as any process has left them."""
+    """The weights of this space, as last stored by any process."""
     stored = _stored(tx)
     return _limbic(stored)
 
 
-def record_search(
-    tx: Transaction,
-    tuning: Tuning,
-    query: str,
-    *,
-    strategy: str,
-    mode: str,
-    limit: int,
-    shown: int,
-    duration_ms: float,
-    results: Iterable[LoggedResult],
-) -> None:
-    """Log a search, unless there is to be no log, and hold the log to its bounds now and then."""
+def record_search(tx: Transaction, tuning: Tuning, search: NewSearch) -> None:
+    """Log a search if logging is on, and enforce the log's bounds now and then."""
     if not tuning.search_log_size:
         return
-    seq = tx.search_log.add(
-        query,
-        strategy=strategy,
-        mode=mode,
-        limit=limit,
-        shown=shown,
-        duration_ms=duration_ms,
-        results=results,
-    )
+    seq = tx.search_log.add(search)
     if seq % FORGET_EVERY == 0:
         _forget(tx, tuning)
 

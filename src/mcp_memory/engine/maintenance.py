@@ -37,12 +37,16 @@ Job = Literal["consolidate", "prune", "age journal"]
 JOBS: tuple[Job, ...] = ("prune", "consolidate", "age journal")
 
 AGE_EVERY = timedelta(days=1)
+"""At most; where changes are kept for less than a day, they go as soon as that time is over."""
+
+NEXT_LOOK = timedelta(minutes=1)
+"""Jobs are not due more often than they are asked for."""
 
 FEW = 200
 """Up to this many new memories are looked up one by one."""
 
 MERGED_AT_ONCE = 50
-"""Clusters merged in one transaction: others do not wait long for their turn to write."""
+"""Clusters merged per transaction, so that other writers do not wait long."""
 
 _LAST_RUNS = "upkeep"
 _EXPIRED_UP_TO = "expired up to"
@@ -59,7 +63,7 @@ class Pruned:
     left: int
     """How many more are below the threshold, and wait for the next run."""
     act: str | None
-    """What takes the pruning back; None when nothing was pruned."""
+    """The change to undo; None if nothing was pruned."""
     dry_run: bool
 
 
@@ -88,12 +92,12 @@ class Consolidated:
 
     clusters: tuple[Cluster, ...]
     apart: tuple[KeptApart, ...]
-    """What is close and was kept apart, with the reason."""
+    """Close pairs that were not merged, with the reason."""
     compared: int
-    """How many memories were new or changed since the run before, and looked at."""
+    """How many new or changed memories were compared."""
     threshold: float
     act: str | None
-    """What takes the whole run back; a single merge is taken back by restoring what it absorbed."""
+    """The change to undo for the whole run; restoring an absorbed memory undoes a single merge."""
     dry_run: bool
 
     @property
@@ -191,7 +195,7 @@ class Maintenance(Topic):
         )
 
     def merge(self, primary_id: str, absorbed_id: str) -> Merged:
-        """Make one of two memories, because somebody says that they are. Every wording is kept."""
+        """Merge two memories because the caller says that they are one. Every wording is kept."""
         if primary_id == absorbed_id:
             raise Invalid("a memory cannot be merged with itself: name two")
         with self._context.writing() as tx:
@@ -206,7 +210,7 @@ class Maintenance(Topic):
             return self._due(tx, now or self._context.clock())
 
     def run_due(self, progress: Progress = unreported) -> dict[Job, str]:
-        """Do what is due, unless another process took it. What came of each, in words."""
+        """Run the due jobs, unless another process took them. Returns each result in words."""
         with self._context.noting() as tx:
             jobs = self._due(tx, tx.at)
             _mark_run(tx, jobs)
@@ -222,7 +226,7 @@ class Maintenance(Topic):
             Learning(self._context).forget_old()
             return f"dropped {History(self._context).age_journal()} changes that were too old to undo"
         try:
-            # A knowledge graph does not rewrite itself behind its owner's back.
+            # Observations are never rewritten without being asked.
             found = self.consolidate(observations=False, progress=progress)
         except Unavailable as error:
             return f"nothing was consolidated: {error}"
@@ -234,7 +238,7 @@ class Maintenance(Topic):
         schedule: dict[Job, timedelta] = {
             "prune": tuning.prune_every if tuning.prune_limit else timedelta(0),
             "consolidate": tuning.consolidation_every,
-            "age journal": AGE_EVERY,
+            "age journal": min(AGE_EVERY, max(tuning.trash, NEXT_LOOK)),
         }
         last = {job: datetime.fromisoformat(run) for job, run in runs.items()}
         due = {job for job, every in schedule.items() if every and is_due(last.get(job), now, every)}
@@ -244,7 +248,7 @@ class Maintenance(Topic):
         return tuple(job for job in JOBS if job in due)
 
     def _model(self, tell: Progress) -> tuple[EmbeddingModel, Calibration]:
-        """The model whose vectors are compared, once all of them are made, and how to read its cosines."""
+        """The model whose vectors are compared, after pending ones are made, and its calibration."""
         indexing, embedder = Indexing(self._context), self._context.embedder
         model = indexing.model()
         if model is None or isinstance(embedder, NoModel):
@@ -319,7 +323,7 @@ class Maintenance(Topic):
 
 
 def _expiring_at(tx: Transaction) -> datetime:
-    """The time that expiry goes by in this run."""
+    """The clock for expiry in this run."""
     last = tx.settings.get(_EXPIRED_UP_TO)
     moment = expiry_time(last and datetime.fromisoformat(last), tx.at)
     tx.settings.put(_EXPIRED_UP_TO, moment.isoformat())
@@ -350,7 +354,7 @@ def _since(tx: Transaction, scope: Coverage) -> datetime:
 
 
 def _mark_covered(tx: Transaction, scope: Coverage, at: datetime) -> None:
-    """Remember how thorough this run was; a later one that asks for more compares again what it left out."""
+    """Record the coverage of this run; a later run that asks for more compares the rest."""
     others = [run for run in _runs(tx) if not scope.includes(Coverage(**run["scope"]))]
     tx.settings.put(_CONSOLIDATED, {"runs": [*others, {"scope": asdict(scope), "at": at.isoformat()}]})
 

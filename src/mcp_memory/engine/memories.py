@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine.associating import Associating, Dissociated
+from mcp_memory.engine.associations import Associations, Dissociated
 from mcp_memory.engine.context import Topic, at_most, checked_limit, checked_offset, storable
 from mcp_memory.engine.drafts import NewAssociation, NewMemory, checked_changes, checked_filter
 from mcp_memory.engine.memory_changes import living, refuse_twin, remove_memory
@@ -73,7 +73,7 @@ class Memories(Topic):
         return Remembering(self._context).save(new, associations)
 
     def update(self, id: str, changes: Mapping[str, Any], *, expected_version: int | None = None) -> Memory:
-        """Change what is given, leave the rest, keep what was as a version.
+        """Change the given fields; the previous state becomes a version.
 
         With `expected_version`, only if nobody has changed the memory since the caller read it.
         """
@@ -104,7 +104,7 @@ class Memories(Topic):
         return memory
 
     def fetch(self, ids: Sequence[str]) -> list[Memory]:
-        """Those of them that there are, in the order asked for."""
+        """The memories with these ids that exist, in the order asked for."""
         at_most(len(ids), MOST_LISTED, "ids")
         with self._context.reading() as tx:
             found = tx.memories.fetch_ids(ids)
@@ -126,7 +126,7 @@ class Memories(Topic):
         With `about`, only memories about the entity of that name.
         """
         if order not in ORDERS:
-            raise Invalid(f"{order!r} is no order of memories: take one of {', '.join(ORDERS)}")
+            raise Invalid(f"{order!r} is not an order of memories: choose one of {', '.join(ORDERS)}")
         filter = checked_filter(filter)
         checked_limit(limit, MOST_LISTED)
         checked_offset(offset)
@@ -138,25 +138,25 @@ class Memories(Topic):
             return MemoryPage(tuple(found), tx.memories.count(filter, half_life=half_life))
 
     def describe(self, memories: Sequence[Memory], *, as_of: datetime | None = None) -> list[Described]:
-        """Each of them, in the order given, as it stands at this moment, or stood at an earlier one."""
+        """Each memory with its present state, or that of an earlier moment, in the order given."""
         with self._context.reading(as_of=as_of) as tx:
             names = entity_names(tx, memories)
             return [Described(one, self._confidence(one, tx.at), names[one.id]) for one in memories]
 
     def associations_of(self, id: str) -> list[Association]:
         """The associations of a memory with other living ones, in both directions."""
-        return Associating(self._context).of(id)
+        return Associations(self._context).of(id)
 
     def associate(
         self, source_id: str, target_id: str, type: str = "related_to", weight: float = 0.5
     ) -> Association:
         """Connect two memories; an existing association takes the new weight."""
         wanted = NewAssociation(target_id=target_id, type=type, weight=weight)
-        return Associating(self._context).add(source_id, wanted)
+        return Associations(self._context).add(source_id, wanted)
 
     def dissociate(self, id: str, which: str, type: str | None = None) -> Dissociated:
         """Remove associations of a memory, by their own id or by the id of the memory at the other end."""
-        return Associating(self._context).remove(id, which, type)
+        return Associations(self._context).remove(id, which, type)
 
     def pin(self, id: str) -> Memory:
         """Keep a memory from fading."""
@@ -166,7 +166,7 @@ class Memories(Topic):
         return self._set_pin(id, pinned=False)
 
     def confirm(self, id: str) -> Memory:
-        """Note that a person said a memory is right: it leaves trial and quarantine, and is not archived."""
+        """Record that a person confirmed a memory: it leaves trial and quarantine, and is not archived."""
         with self._context.writing() as tx:
             memory = living(tx, id)
             changed = tx.memories.change(

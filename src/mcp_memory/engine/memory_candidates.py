@@ -1,4 +1,4 @@
-"""Memories that a query may mean, by words, by meaning and in their surroundings."""
+"""Candidate memories of a query, by words, by meaning and by their surroundings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,20 +8,21 @@ from mcp_memory.engine.candidates import Candidates, gather
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.engine.surroundings import MOST_READ, Surroundings, read_in_context
 from mcp_memory.model import Filter
-from mcp_memory.ranking.fusion import DATED, lifted, min_max, weighted
+from mcp_memory.ranking.fusion import DATED, lifted, min_max, weighted, with_instruction
 from mcp_memory.ranking.spreading import share_of_neighbours, shared_with_neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.dates import is_from
+from mcp_memory.text.instructions import is_instruction
 from mcp_memory.tuning import Tuning
 
 READ_CLOSELY = 50
-"""Of how many of the best candidates the surroundings are read."""
+"""How many of the best candidates are read with their surroundings."""
 
 
 @dataclass(frozen=True)
 class MemoryCandidates:
-    """Memories that may be meant, with what ranking must know of them."""
+    """Candidate memories, with their ranking facts."""
 
     found: Candidates
     facts: Mapping[int, RankingFacts]
@@ -29,7 +30,9 @@ class MemoryCandidates:
     terms: Sequence[str] = ()
     """The words of the query."""
     dated: frozenset[int] = frozenset()
-    """Candidates from the time that is asked for."""
+    """Candidates from the period that the query names."""
+    instructions: frozenset[int] = frozenset()
+    """Candidates that say how to answer."""
 
     def by_words(self) -> dict[int, float]:
         return self._of_that_time(self._in_company(self.keyword))
@@ -40,13 +43,14 @@ class MemoryCandidates:
         return self._of_that_time(self._in_company(near))
 
     def by_both(self, keyword_weight: float) -> dict[int, float]:
-        """Everything that holds a word of the query or means more than an unrelated text."""
+        """All memories that share a keyword with the query or are closer to it than unrelated texts are."""
         scores = weighted(self.keyword, self.semantic, keyword_weight)
-        return self._of_that_time(self._in_company(self.context.in_dialogue(scores, self.terms)))
+        together = self._in_company(self.context.in_dialogue(scores, self.terms))
+        return self._of_that_time(with_instruction(together, self.instructions))
 
     @cached_property
     def keyword(self) -> dict[int, float]:
-        """BM25 with the words of the surroundings and what close reading adds, the best being 1."""
+        """BM25 including surroundings and bonuses for proximity and phrases; the best is 1."""
         words = min_max({**self.found.words, **self.context.words}, floor=0.0)
         readings = self.context.close_reading
         read = {
@@ -83,24 +87,31 @@ def gather_memories(
 ) -> MemoryCandidates:
     """Candidates among the memories that the filter lets through, the best of them in their surroundings."""
     half_life = tuning.half_life
+    if "stems" in tuning.without:
+        question = replace(question, by_language=False)
     found = gather(tx, "memory", question, tx.memories.allowed(filter, half_life=half_life), pool)
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
     first = weighted(found.keyword, _related(found), keyword_weight(tuning))
 
     def facts_of(seqs: Iterable[int]) -> dict[int, RankingFacts]:
-        return tx.memories.standing(seqs, filter, half_life=half_life)
+        return tx.memories.ranking_facts(seqs, filter, half_life=half_life)
 
     facts = facts_of({**found.words, **found.cosine})
     context = read_in_context(
         tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of, tuning.without
     )
     dated = frozenset() if "dates" in tuning.without else _dated(question, context)
-    return MemoryCandidates(found, context.facts, context, question.terms, dated)
+    instructions = frozenset(
+        seq
+        for seq, text in context.texts.items()
+        if "instructions" not in tuning.without and is_instruction(text)
+    )
+    return MemoryCandidates(found, context.facts, context, question.terms, dated, instructions)
 
 
 def _dated(question: Question, context: Surroundings) -> frozenset[int]:
-    """Memories made in the time that is asked for; of those that were read, also what names that time."""
+    """Memories stored in the period that the query names, or read closely and mentioning it."""
     if not question.dates:
         return frozenset()
     return frozenset(
@@ -111,7 +122,7 @@ def _dated(question: Question, context: Surroundings) -> frozenset[int]:
 
 
 def keyword_weight(tuning: Tuning) -> float:
-    """The weight of words beside meaning; an ablation leaves one of both out."""
+    """The weight of keywords against vectors; an ablation leaves out one of the two."""
     if "words" in tuning.without:
         return 0.0
     return 1.0 if "meaning" in tuning.without else tuning.keyword_weight

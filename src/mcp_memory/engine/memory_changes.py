@@ -7,7 +7,7 @@ from mcp_memory.storage import Transaction
 from mcp_memory.text.preview import shortened
 
 FADED = "faded"
-"""Why an archived memory is out of sight."""
+"""Reason stored with an archived memory."""
 
 
 def living(tx: Transaction, id: str) -> Memory:
@@ -31,7 +31,7 @@ def remove_memory(
 
 
 def archive_memory(tx: Transaction, memory: Memory, confidence: float) -> None:
-    """Put a faded memory away: out of sight and out of the indexes, restorable until it is purged."""
+    """Archive a faded memory: hidden and not indexed, but restorable until it is purged."""
     preview = shortened(memory.content)
     tx.memories.change(memory, archived_at=tx.at, forgotten_at=tx.at, forgotten_reason=FADED)
     tx.journal.record(MemoryArchived(memory.id, confidence, preview))
@@ -39,7 +39,7 @@ def archive_memory(tx: Transaction, memory: Memory, confidence: float) -> None:
 
 
 def remember_again(tx: Transaction, memory: Memory) -> None:
-    """Bring a forgotten or archived memory back, as strong as one that was just used."""
+    """Restore a forgotten or archived memory, as strong as one that was just used."""
     refuse_twin(tx, memory, memory.content)
     tx.memories.change(memory, forgotten_at=None, forgotten_reason=None, archived_at=None)
     tx.journal.record(MemoryRestored(memory.id, shortened(memory.content)))

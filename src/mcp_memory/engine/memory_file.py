@@ -21,7 +21,7 @@ PATIENCE = 60.0
 LOCK_STALE = 30.0
 """Lease in seconds: an older lock belongs to a process that died."""
 LOCK_RETRY = (0.010, 0.020)
-"""Shortest and longest pause between two attempts, in seconds."""
+"""Backoff between two attempts, in seconds: shortest and longest."""
 
 _Stamp = tuple[int, int, int]
 
@@ -62,7 +62,7 @@ class MemoryFile:
         return text
 
     def check_writable(self) -> None:
-        """Raises `Unavailable` where writing would fail, as far as that can be known before."""
+        """Raises `Unavailable` if it is clear beforehand that writing would fail."""
         target = self.path.resolve()
         folder = target.parent
         while not folder.exists() and folder != folder.parent:

@@ -19,14 +19,14 @@ from mcp_memory.text.snapshot import cost
 from mcp_memory.tuning import Fading, Tuning
 
 SUPERSEDED = 0.5
-"""What is left of a memory's score when a later one has replaced it."""
+"""Factor on the score of a superseded memory."""
 
 C = TypeVar("C")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A memory that was found, as it was before it was found."""
+    """A memory that was found, in its state before the search reinforced it."""
 
     memory: Memory
     score: float
@@ -34,9 +34,9 @@ class Hit:
     effective_confidence: float
     entities: tuple[str, ...]
     explanation: Mapping[str, Any] | None = None
-    """Where it came from and what each factor did, when asked for."""
+    """How it was found and what each factor contributed, if requested."""
     around: tuple[str, ...] = ()
-    """What was stored right before and after it on the same occasion, where a budget of tokens has room."""
+    """Memories stored right before and after it on the same occasion, as far as the token budget allows."""
     space: str = ""
     """Where it was found, if that is not the caller's own space."""
 
@@ -48,7 +48,7 @@ class Answer:
     mode: str
     hits: tuple[Hit, ...]
     total: int
-    """How many there were to choose from."""
+    """How many matched."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,11 +61,11 @@ class Wanted:
     explain: bool = False
     fading: Fading = "gentle"
     max_tokens: int | None = None
-    """The budget of an answer: it holds as many results as fit, then what stands around the best."""
+    """Token budget: as many results as fit, then the surroundings of the best."""
 
     @property
     def pool(self) -> int:
-        """How many candidates each list gives; in few steps, so that the pages of one search agree."""
+        """Candidates per list; in coarse steps, so that the pages of one search agree."""
         pool = POOL
         while pool < 2 * (self.offset + self.limit):
             pool *= 2
@@ -127,7 +127,7 @@ class MemoryPlan:
         return hits if self.wanted.max_tokens is None else within(tx, hits, self.wanted.max_tokens)
 
     def remember(self, question: Question, ranking: Ranking[C, RankingFacts], answer: Answer) -> Note | None:
-        """Being returned makes a memory stronger."""
+        """Reinforce the memories that are returned."""
         return reinforcement([hit.memory.seq for hit in answer.hits])
 
 
@@ -168,11 +168,11 @@ class TextSearch(MemoryPlan):
 
 
 MOST_TOKENS = 10**9
-"""A budget beyond this is no budget."""
+"""A larger budget does not restrict anything."""
 
 
 def within(tx: Transaction, hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
-    """The best that fit into a budget of tokens, at least one, and what stands around them where it fits."""
+    """The best results that fit a token budget, at least one, with surroundings where these fit."""
     left = float(min(max_tokens, MOST_TOKENS))
     kept: list[Hit] = []
     for hit in hits:
@@ -210,5 +210,6 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
         "semantic": candidates.semantic.get(seq, 0.0) if seq in found.cosine else None,
         "conversation": context.strength,
         "dated": DATED if seq in candidates.dated else 0.0,
+        "is_instruction": seq in candidates.instructions,
         **signals,
     }

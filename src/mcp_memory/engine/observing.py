@@ -97,7 +97,7 @@ def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
 
 
 def release(tx: Transaction, memories: Sequence[Memory]) -> list[Memory]:
-    """Delete those of the memories that came in as observations and are linked to no entity any more."""
+    """Delete memories that were stored as observations and are no longer linked to any entity."""
     linked = tx.entities.of_memories(memory.seq for memory in memories)
     released = [memory for memory in memories if memory.origin == "observation" and memory.seq not in linked]
     for memory in released:
@@ -122,9 +122,8 @@ def _made(
 
 
 def _leave_to_successor(tx: Transaction, entity: Entity, memory: Memory, successor_id: str) -> set[int]:
-    """Unlink a superseded text from every other entity that has its successor: there it is still outdated.
-
-    Returns their numbers.
+    """Unlink a superseded text from every other entity that has its successor, since it is outdated there
+    too. Returns the numbers of these entities.
     """
     successors = tx.memories.fetch_ids([successor_id]).values()
     having = {seq for successor in successors for seq in tx.entities.linked_to(successor)}

@@ -1,4 +1,4 @@
-"""Logging in on the page: with a token, or with a one-time code that a local command handed over."""
+"""Logins of the page: with a token, or with a one-time code from a local command."""
 
 import secrets
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from mcp_memory.storage.page_sessions import Kind, PageSession
 CODE_LIFETIME = timedelta(minutes=2)
 SESSION_LIFETIME = timedelta(hours=12)
 OWNER = ""
-"""The credential of somebody who can open the database without any token."""
+"""Stands for the token of a user who has direct access to the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class LoggedIn:
 
 class PageSessions(Topic):
     def invite(self) -> str:
-        """A code that logs in once, soon. For callers that have the database itself."""
+        """A short-lived one-time login code, for callers with direct access to the database."""
         return self._begin("code", OWNER, CODE_LIFETIME)
 
     def redeem(self, code: str) -> str:
-        """The secret of a new session for a code, which is used up."""
+        """Exchange a code, which is then used up, for the secret of a new session."""
         with self._context.writing() as tx:
             found = tx.page_sessions.find("code", digest(code))
             if found is None or not tx.page_sessions.remove(found.digest):
@@ -41,7 +41,7 @@ class PageSessions(Topic):
             return self._add(tx, "session", found.credential, SESSION_LIFETIME)
 
     def log_in(self, token: str, api_token: str) -> str:
-        """The secret of a new session for a token. `api_token`: the one of the settings, if any."""
+        """Exchange a token for the secret of a new session; `api_token` is that of the settings."""
         with self._context.reading() as tx:
             if _holder(tx, digest(token), api_token) is None:
                 raise Forbidden("this token is not known here: `mcp-memory token create NAME` makes one")

@@ -17,15 +17,16 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
 from mcp_memory.text.dates import Period, asked_for
 from mcp_memory.text.preview import ends_of
-from mcp_memory.text.words import query_terms, tokens
+from mcp_memory.text.stems import function_words, language_of, stems
+from mcp_memory.text.words import MOST_TERMS, query_terms, tokens
 
 _QUOTED = re.compile('["\u201c\u00ab]([^"\u201c\u201d\u00ab\u00bb]+)["\u201d\u00bb]')
 
 MOST_EMBEDDED = 1200
-"""Characters of a query that are embedded: small models read no more."""
+"""Characters of a query that are embedded; small models read no more."""
 
 MOST_SEARCHED = 800
-"""Characters whose words are searched for: about as many words as a search takes."""
+"""Characters of a query that are split into keywords: about as many as a search takes."""
 
 C = TypeVar("C")
 F = TypeVar("F")
@@ -43,12 +44,25 @@ class Question:
     meaning: Meaning | ByWordsOnly
     by_meaning_only: bool = False
     now: datetime | None = None
-    """When it is asked: what `last week` counts from."""
+    """The time of the query, from which `last week` counts."""
+    by_language: bool = True
+    """Whether stems and function words of the query's own language are known; see `text.stems`."""
 
     @cached_property
     def terms(self) -> list[str]:
         """The words to search for, stemmed."""
-        return [] if self.by_meaning_only else query_terms(ends_of(self.text, MOST_SEARCHED))
+        if self.by_meaning_only:
+            return []
+        text = ends_of(self.text, MOST_SEARCHED)
+        return query_terms(text, without=function_words(text) if self.by_language else ())
+
+    @cached_property
+    def sought(self) -> list[str]:
+        """The words to search for, and their stems in the language of the query if it is not English."""
+        if self.by_meaning_only or not self.by_language:
+            return self.terms
+        text = ends_of(self.text, MOST_SEARCHED)
+        return list(dict.fromkeys([*self.terms, *stems(text, language_of(text))]))[:MOST_TERMS]
 
     @cached_property
     def phrases(self) -> list[list[str]]:
@@ -57,7 +71,7 @@ class Question:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Words with a capital inside the query, as they are indexed."""
+        """Capitalised words within the query, as they are indexed."""
         words = self.text.split()[1:]
         return frozenset(
             token for word in words if word[:1].isupper() and not word.isupper() for token in tokens(word)[:1]
@@ -65,7 +79,7 @@ class Question:
 
     @cached_property
     def dates(self) -> tuple[Period, ...]:
-        """The time that is asked for; empty if none is."""
+        """The period that the query names; empty if none."""
         return asked_for(ends_of(self.text, MOST_SEARCHED), self.now) if self.now else ()
 
     def without_words(self) -> "Question":
@@ -92,13 +106,13 @@ class Plan(Protocol[C, F, R]):
     """The steps that a tool plugs into the pipeline."""
 
     def candidates(self, tx: Transaction, question: Question) -> C:
-        """Everything that may be meant, with what words, vectors or the graph say about it."""
+        """The candidates, with their scores by keywords, vectors or the graph."""
 
     def fuse(self, question: Question, candidates: C) -> Mapping[int, float]:
         """One match score for each candidate."""
 
     def rerank(self, tx: Transaction, candidates: C, matches: Mapping[int, float]) -> Ranking[C, F]:
-        """Final scores, from the match and from what else is known of each candidate."""
+        """Final scores, from the match and the other facts about each candidate."""
 
     def hydrate(self, tx: Transaction, question: Question, ranking: Ranking[C, F]) -> R:
         """The answer: rows of the best candidates."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import configparser
 import re
+import stat
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 OPT_OUT = ".mcp-memory.toml"
 """In a project's root: `capture = false` and `recall = false` keep both away; `project = "name"` names it."""
+
+LONGEST_WISHES = 64 * 1024
+_OPTED_OUT = {"capture": False, "recall": False}
 
 _REMOTE = re.compile(
     r"^(?:[a-z+]+://)?(?:[^@/]+@)?(?P<host>[^/:]+)(?::\d+(?=/))?[/:](?P<path>.+?)(?:\.git)?/?$", re.I
@@ -19,7 +24,7 @@ _REMOTE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Project:
     key: str = ""
-    """What memories carry; empty in a home folder and wherever else there is no project."""
+    """The project's key, stored with memories; empty outside a project, such as in a home folder."""
     root: str = ""
     capture: bool = True
     recall: bool = True
@@ -33,7 +38,7 @@ def project_of(folder: str) -> Project:
             return Project()
         root = _root(start)
         wishes = _wishes(root)
-        key = str(wishes.get("project") or _remote(root) or ("" if _is_nowhere(root) else root))
+        key = _wished_name(wishes) or _remote(root) or ("" if _is_nowhere(root) else str(root))
     except (OSError, RuntimeError, ValueError):
         return Project()
     return Project(
@@ -87,13 +92,24 @@ def _git_folder(root: Path) -> Path:
 
 
 def _wishes(root: Path) -> dict[str, object]:
+    file = root / OPT_OUT
     try:
-        return tomllib.loads((root / OPT_OUT).read_text("utf-8"))
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LONGEST_WISHES:
+            return dict(_OPTED_OUT)  # a pipe, say, which would never end
+        return tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError):
-        # Somebody wished for something that cannot be read: the careful reading is that they opted out.
-        return {"capture": False, "recall": False}
+    except (OSError, ValueError, RecursionError):
+        # A file that cannot be parsed counts as an opt-out, which is the safe reading.
+        return dict(_OPTED_OUT)
+
+
+def _wished_name(wishes: Mapping[str, object]) -> str:
+    """The name that a project gives itself. It comes with the repository, so it must not be that of another
+    one: those of remotes and folders have slashes."""
+    name = wishes.get("project")
+    return name if isinstance(name, str) and not set(name) & set("/\\") else ""
 
 
 def _is_nowhere(root: Path) -> bool:

@@ -1,4 +1,4 @@
-"""A search that nobody asked for: it leaves no trace of use, and says how sure it is of each result."""
+"""Search for injection: it records no usage, and gives a certainty for each result."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.words import tokens
 
 CERTAINTY_WEIGHT = 0.4
-"""What certainty counts beside the fused score in the order of the best: it finds one more in a hundred."""
+"""Weight of certainty against the fused score when ordering the best: it finds one more in a hundred."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """A memory, and what speaks for it."""
+    """A memory with its scores."""
 
     memory: Memory
     score: float
@@ -45,7 +45,7 @@ class QuietAnswer:
 
 @dataclass(frozen=True)
 class QuietSearch:
-    """Words and meaning fused, faded gently; being returned is not use."""
+    """Keywords and vectors fused, with gentle fading; results do not count as used."""
 
     plan: MemoryPlan
 

@@ -25,7 +25,7 @@ MOST_FOR_AGENT = 50
 MOST_HOPS = 5
 
 ARCHIVED_SCORE = 0.05
-"""What an archived memory that holds every word of the query scores: less than any other."""
+"""Score of an archived memory that contains every keyword: below all others."""
 
 EVERYTHING = Filter()
 _BY_CHOICE = ByWordsOnly("asked for")
@@ -60,8 +60,8 @@ class Recall(Topic):
         `fading` defaults to the setting. Under strict fading, memories below `strict_floor` are hidden
         unless the filter names a confidence of its own; gentle fading hides nothing.
 
-        `entity_name` keeps to memories about that entity. In graph mode it is where the search starts,
-        and `hops` says how far it goes. Being returned makes a memory stronger, after it was scored.
+        `entity_name` restricts the search to memories about that entity. In graph mode the search starts
+        there and follows up to `hops` relations. Returned memories are reinforced after scoring.
         With `as_of`, what was known at that moment is searched, and nothing is reinforced.
         `include_archived` adds archived memories that hold words of the query, after all others.
         `max_tokens` is a budget: as many results as fit, then what was said around the best of them.
@@ -144,7 +144,7 @@ class Recall(Topic):
     def _with_further_spaces(
         self, answer: Answer, question: Question, plan: TextSearch | AssociationSearch
     ) -> Answer:
-        """The best of all spaces that the caller reads; pages after the first are of its own space."""
+        """The best results of all spaces that the caller reads; further pages are of its own space."""
         further = [] if plan.wanted.offset else self._context.further
         if not further:
             return answer
@@ -161,7 +161,7 @@ class Recall(Topic):
         return replace(answer, hits=tuple(best), total=answer.total + sum(one.total for one in others))
 
     def _choose(self, mode: AgentMode, filter: Filter, sort_by: SortOrder | None, limit: int) -> Answer:
-        """The first in a mode's own order, superseded ones last, then sorted as they are to be shown."""
+        """The first memories in the mode's order, superseded ones last, then sorted for display."""
         order = _OWN_ORDER[mode] if mode != "typed" else sort_by or _OWN_ORDER[mode]
         half_life = self._context.tuning.half_life
         with self._context.reading() as tx:

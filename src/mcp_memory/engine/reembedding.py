@@ -1,4 +1,4 @@
-"""Embeds everything again with another model, while the old vectors serve."""
+"""Embeds everything again with another model, while the old vectors stay in use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mcp_memory.text.snapshot import BUDGET
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReembeddingPlan:
-    """The pending work; none if `remaining` is 0 and the model is the serving one."""
+    """The pending work; nothing to do if `remaining` is 0 and the model is already in use."""
 
     serving: str | None
     model: str
@@ -47,7 +47,7 @@ class Reembedding(Topic):
         )
 
     def run(self, progress: Progress = unreported) -> Reembedded:
-        """Make every missing vector of the configured model, in all spaces, then let it serve.
+        """Compute every missing vector of the configured model, in all spaces, then switch to it.
 
         An interrupted run keeps its vectors, and the next run resumes.
         """
@@ -74,7 +74,7 @@ class Reembedding(Topic):
         return model, made
 
     def _complete(self, serving: EmbeddingModel, progress: Progress) -> int:
-        """Make the missing vectors of the serving model."""
+        """Compute the missing vectors of the model in use."""
         with self._context.noting() as tx:
             tx.indexes.pend_all(serving)
         made, total = 0, self._missing(serving)

@@ -1,4 +1,4 @@
-"""Search plan over reflections: by meaning and words, the recent before the old."""
+"""Search plan over reflections: by meaning and words, recent ones first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ OVER_FETCH = 3
 """Candidates from each list, per result that is wanted."""
 
 FADING = LimbicWeights()
-"""Reflections fade as entities do."""
+"""Decay of reflections, the same as of entities."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Prose that gives meaning: reflections about an entity, a relation, a session or everything."""
+"""Reflections: prose about an entity, a relation, a session or everything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Targeted:
 
 @dataclass(frozen=True, slots=True)
 class ReflectionPage:
-    """Some of the reflections that were asked for, and how many there are in all."""
+    """A page of reflections, and their total number."""
 
     reflections: tuple[Targeted, ...]
     total: int
@@ -44,7 +44,7 @@ class Reflections(Topic):
         author: str | None = None,
         mood: str | None = None,
     ) -> Reflection:
-        """Keep a reflection. `target` is the number or id of an entity or relation, or an entity's name."""
+        """Store a reflection. `target` is the number or id of an entity or relation, or an entity's name."""
         checked_text(content, "a reflection", most=LONGEST)
         author = checked_text(author or self._context.author, "the author", most=100)
         if mood is not None:
@@ -76,7 +76,7 @@ class Reflections(Topic):
         limit: int = 50,
         offset: int = 0,
     ) -> ReflectionPage:
-        """The newest first. What is None does not restrict. `target` needs its type, as in `add`."""
+        """Reflections, newest first. None does not restrict. `target` needs its type, as in `add`."""
         if target is not None and target_type is None:
             raise Invalid("say with target_type what the target is")
         checked_limit(limit, MOST_LISTED)
@@ -97,7 +97,7 @@ class Reflections(Topic):
             tx.journal.record(ReflectionDeleted(id, reflection.target_type))
 
     def targeted(self, reflections: Sequence[Reflection]) -> list[Targeted]:
-        """Each with what it is about."""
+        """Each reflection with its target."""
         with self._context.reading() as tx:
             return _targeted(tx, reflections)
 

@@ -1,30 +1,15 @@
 """Relations as callers name them: by number, by id, or by both ends and type."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from mcp_memory.errors import EntityNotFound, NotFound
+from mcp_memory.inputs import NewRelation
 from mcp_memory.model import Relation
 from mcp_memory.storage import Transaction
 
 INVERSES: Mapping[str, str] = {"contiene": "parte_de", "parte_de": "contiene"}
 """Relation types that say the same from both ends: such a pair begins, ends and is deleted together."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewRelation:
-    """A relation to be created; with `make_ends`, missing ends are created instead of refused."""
-
-    source: str
-    target: str
-    type: str
-    strength: float | None = None
-    confidence: float | None = None
-    context: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    make_ends: bool = False
-    with_inverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

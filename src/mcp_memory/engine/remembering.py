@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mcp_memory.capture.scope import about_a_person
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine import feedback
-from mcp_memory.engine.associating import MOST_ASSOCIATIONS, connect, connect_all, target_of
+from mcp_memory.engine.associations import MOST_ASSOCIATIONS, connect, connect_all, target_of
 from mcp_memory.engine.context import Context, Topic, at_most
 from mcp_memory.engine.drafts import (
     NOTES,
@@ -29,11 +29,12 @@ from mcp_memory.text.sameness import Calibration, verdict_on
 from mcp_memory.text.wordings import has_wording, with_wordings
 
 CLOSE = 0.875
-"""How far from unrelated to equal a memory must lie to be called close: a cosine of 0.9 with
-all-MiniLM-L6-v2, from where `memory_save` promises a link."""
+"""Similarity from which a memory counts as close, from 0 (unrelated) to 1: a cosine of 0.9 with
+all-MiniLM-L6-v2, above which `memory_save` promises a link.
+"""
 
 LONGEST_COMPARED = 2000
-"""Characters; longer texts are not compared word by word while the write lock is held."""
+"""In characters; longer texts are not compared word by word while the write lock is held."""
 
 NEIGHBOURS = 10
 """How many of the nearest memories a new one is compared with."""
@@ -159,7 +160,7 @@ class Remembering(Topic):
         return equal
 
     def _meaning(self, content: str) -> Meaning | ByWordsOnly:
-        """The vector of a new content, without waiting for other texts that have none yet."""
+        """Embed new content, without first embedding other pending texts."""
         if isinstance(self._context.embedder, NoModel):
             return ByWordsOnly(self._context.embedder.reason)
         with self._context.reading() as tx:
@@ -171,7 +172,7 @@ class Remembering(Topic):
     def _update_near(self, tx: Transaction, memory: Memory, near: Sequence[_Near]) -> None:
         for found in near:
             connect(tx, memory, found.memory, "updates", found.cosine, self._context.new_id)
-            # Closeness alone does not make an earlier memory outdated: it may be about another port.
+            # Similarity alone does not make an earlier memory outdated: it may be about another port.
             if found.difference is None:
                 supersede(tx, found.memory, memory.id)
 
@@ -218,7 +219,7 @@ class Remembering(Topic):
         return None if is_personal else self._context.caller.project or None
 
     def _join(self, tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
-        """Add to a memory what a second writing of the same content brings."""
+        """Update a memory whose content was stored a second time."""
         changes = _additions(tx, memory, new)
         linked = self._link(tx, memory, new)
         if changes:
@@ -291,7 +292,7 @@ class Remembering(Topic):
 
 
 def _supply_between(tx: Transaction, memory: Memory, meaning: Meaning | ByWordsOnly) -> None:
-    """Give a memory of two wordings the vector between theirs, so that it is found by meaning at once."""
+    """Give a merged memory the mean vector of both wordings, so that it is found by meaning at once."""
     if isinstance(meaning, ByWordsOnly):
         return
     import numpy as np
@@ -334,7 +335,7 @@ def _near(memory: Memory, new: NewMemory, cosine: float, unrelated: float) -> _N
 def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any]:
     """Fields that a second writing adds to an equivalent memory; existing values are kept."""
     if new.captured:
-        # A rule heard it again: that strengthens what is known, but does not change it.
+        # Captured again: this reinforces the memory, but does not change it.
         return {}
     wanted = {
         "tags": tuple(dict.fromkeys((*memory.tags, *new.tags))),
@@ -343,7 +344,7 @@ def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any
         "importance": max(memory.importance, new.weight),
         "type": new.type if memory.type == PLAIN_TYPE else memory.type,
         **{name: getattr(memory, name) or getattr(new, name) for name in NOTES},
-        "origin": "memory",  # stored in its own right, it stays when an entity lets go of it
+        "origin": "memory",  # stored on its own now, so it stays when an entity drops it
         "superseded_at": None,
         "superseded_by": None,
     }
@@ -353,7 +354,7 @@ def _additions(tx: Transaction, memory: Memory, new: NewMemory) -> dict[str, Any
 
 
 def _as_memory(tx: Transaction, memory: Memory, new: NewMemory) -> Memory:
-    """The new memory as it would have been kept, for the history of the one that absorbs it."""
+    """The new memory as it would have been stored, for the history of the one that absorbs it."""
     return replace(memory, **new.stored(), created_at=tx.at, updated_at=tx.at)
 
 

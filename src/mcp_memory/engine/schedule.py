@@ -1,10 +1,11 @@
-"""Due times of jobs, robust against clocks that jump."""
+"""Due times of jobs, robust against clock jumps."""
 
 from datetime import datetime, timedelta
 
 MOST_STEP = timedelta(days=2)
-"""How far the time of expiry moves in one run. Runs are a day apart, so it keeps up with a right clock,
-while one that is years ahead for a moment makes next to nothing expire."""
+"""How far the clock for expiry advances in one run. Runs are a day apart, so it keeps up with a correct
+clock, while a clock that briefly jumps years ahead makes almost nothing expire.
+"""
 
 
 def is_due(last: datetime | None, now: datetime, every: timedelta) -> bool:

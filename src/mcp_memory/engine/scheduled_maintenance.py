@@ -15,6 +15,7 @@ from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.history import UNSCRUBBED, scrub
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
+from mcp_memory.engine.whole_import import take_back_unfinished
 from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.events import SyncComplete
 from mcp_memory.model import Caller
@@ -23,13 +24,10 @@ from mcp_memory.storage.database import ChangeSignal, LeaderElection
 _log = logging.getLogger(__name__)
 
 CLIENT = "maintenance"
-"""What the journal calls changes that nobody asked for."""
+"""Client name in the journal for automatic changes."""
 
 LOOK_EVERY = timedelta(minutes=1)
-"""How often it is asked what is due; the jobs themselves run daily or after many insertions."""
-
-ANSWERS_KEPT = timedelta(days=1)
-"""How long a repeated request is answered as the first was."""
+"""Interval between checks for due jobs, which run daily or after many insertions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +43,13 @@ class MaintenanceRun:
 class ScheduledMaintenance(Topic):
     @contextmanager
     def signals(self) -> Iterator[tuple[LeaderElection, ChangeSignal]]:
-        """Whether this process is the one to do them, and when something was written."""
+        """The leader election and the signal for changes, for a background thread."""
         database = self._context.store.database
-        with database.leader_election() as candidacy, database.change_signal() as bell:
-            yield candidacy, bell
+        with database.leader_election() as election, database.change_signal() as signal:
+            yield election, signal
 
     def probe_model(self) -> str:
-        """Ask a remote model for one vector, so that its state is known. Why it gave none."""
+        """Embed one text with a remote model to learn its state. Returns why that failed, or nothing."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel) or not isinstance(embedder, RemoteModel):
             return ""
@@ -66,11 +64,11 @@ class ScheduledMaintenance(Topic):
             return bool(tx.indexes.pending_anywhere(1))
 
     def make_vectors(self) -> int:
-        """One batch of missing vectors, in whatever space. How many were made."""
+        """Compute one batch of missing vectors, in any space. Returns their number."""
         return Indexing(self._context).catch_up_anywhere()
 
     def tend_index(self, going_on: Callable[[], bool]) -> list[str]:
-        """Bring the indexes of words and vectors up to their size, as long as it may go on. What was done."""
+        """Maintain the keyword and vector indexes until told to stop. Yields the steps that were done."""
         done = []
         for step in self._tending():
             done.append(step)
@@ -88,6 +86,7 @@ class ScheduledMaintenance(Topic):
     def run_due(self, going_on: Callable[[], bool]) -> list[MaintenanceRun]:
         """Run the due jobs of every space until told to stop."""
         runs = []
+        take_back_unfinished(self._context)
         for space in self._context.store.spaces():
             if not going_on():
                 break
@@ -97,12 +96,12 @@ class ScheduledMaintenance(Topic):
                 if done:
                     _tell(there)
             except Exception as error:
-                # Whatever is wrong with one space, such as a row that cannot be read, concerns no other.
+                # An error in one space, such as an unreadable row, must not stop the others.
                 _log.exception("maintenance of the space %r failed", space)
                 done = {"maintenance": f"failed: {error}"}
             runs += [MaintenanceRun(job, space, self._context.clock(), what) for job, what in done.items()]
         with self._context.noting() as tx:
-            tx.access.forget_answered(tx.at - ANSWERS_KEPT)
+            tx.access.forget_answered(tx.at - self._context.tuning.answers)
             unscrubbed = tx.settings.get(UNSCRUBBED, False)
         if unscrubbed:  # a process died while it removed the traces of a purge
             scrub(self._context)
@@ -119,7 +118,7 @@ class ScheduledMaintenance(Topic):
             yield MaintenanceRun("backup", "", self._context.clock(), f"failed: {error}")
         else:
             if made is not None:
-                yield MaintenanceRun("backup", "", made.made_at, f"wrote {made.path}")
+                yield MaintenanceRun("backup", "", made.made_at, f"wrote {made.path.name}")
 
 
 def _tell(context: Context) -> None:

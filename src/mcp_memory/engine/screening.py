@@ -14,7 +14,7 @@ _TOOL = re.compile(r"(?i)\s*tool\b")
 
 
 def screened(new: NewMemory, tuning: Tuning, caller: Caller) -> tuple[NewMemory, tuple[str, ...]]:
-    """The memory as the settings let it be kept, and warnings for the writer. Raises `Invalid`."""
+    """The memory as the settings allow it to be stored, and warnings for the writer. Raises `Invalid`."""
     policy = tuning.captured_secrets if new.captured else tuning.secrets
     content, warnings = screened_text(new.content, policy)
     context = screened_text(new.context, policy)[0] if new.context else new.context
@@ -27,7 +27,7 @@ def screened(new: NewMemory, tuning: Tuning, caller: Caller) -> tuple[NewMemory,
 
 
 def screened_text(text: str, policy: SecretPolicy) -> tuple[str, tuple[str, ...]]:
-    """The text as a policy lets it be kept, and warnings."""
+    """The text as the policy allows it to be stored, and warnings."""
     kinds = list(dict.fromkeys(secret.kind for secret in find_secrets(text)))
     if not kinds:
         return text, ()

@@ -1,4 +1,4 @@
-"""Finds the whole id for the part of one that a person typed."""
+"""Completes partial ids that a person typed."""
 
 import re
 
@@ -17,10 +17,10 @@ def short(id: str) -> str:
 
 
 class ShortIds(Topic):
-    """A part that fits nothing is returned unchanged: looking it up then says that it does not exist."""
+    """Without a match the part is returned unchanged: the lookup then reports it as missing."""
 
     def memory(self, part: str) -> str:
-        """The id of a memory that begins or ends so, also of a deleted one that the journal knows."""
+        """The id of a memory with this prefix or suffix, including deleted ones in the journal."""
         if not _PART.fullmatch(part):
             return part
         with self._context.reading() as tx:

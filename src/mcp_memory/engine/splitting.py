@@ -25,7 +25,7 @@ CONTAINS, PART_OF = INVERSES["parte_de"], INVERSES["contiene"]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The size of an entity against its threshold, and the topics of its observations."""
+    """The size of an entity relative to its threshold, and the topics of its observations."""
 
     entity: Entity
     observation_count: int
@@ -47,7 +47,7 @@ class Split:
 class Overgrown(NamedTuple):
     entity: Entity
     observation_count: int
-    """With those that were superseded."""
+    """Including superseded ones."""
 
 
 class PlannedRelation(NamedTuple):
@@ -103,13 +103,20 @@ class Splitting(Topic):
     def candidates(self) -> list[Analysis]:
         """Every entity that needs splitting, the highest score first."""
         with self._context.reading() as tx:
-            full = [
-                node
-                for node in tx.entities.nodes(entity for entity, _ in self.overgrown(tx))
-                if needs_split(len(node.observations), self._threshold(node.entity))
-            ]
-            found = [self._analysis(node, stored_vectors(tx, node)) for node in full]
-        return sorted(found, key=lambda analysis: -analysis.split_score)
+            return self.analysed(tx, self.too_full(tx))
+
+    def too_full(self, tx: Transaction) -> list[Entity]:
+        """Entities with more current observations than their type allows, the highest score first."""
+        entities = {entity.seq: entity for entity, _ in self.overgrown(tx)}
+        scores = {
+            seq: split_score(count, self._threshold(entities[seq]))
+            for seq, count in tx.entities.observation_counts(entities).items()
+            if needs_split(count, self._threshold(entities[seq]))
+        }
+        return [entities[seq] for seq in sorted(scores, key=lambda seq: (-scores[seq], seq))]
+
+    def analysed(self, tx: Transaction, entities: Sequence[Entity]) -> list[Analysis]:
+        return [self._analysis(node, stored_vectors(tx, node)) for node in tx.entities.nodes(entities)]
 
     def overgrown(self, tx: Transaction) -> list[Overgrown]:
         """Entities with more observations than their type allows."""

@@ -1,4 +1,4 @@
-"""Candidates read in their surroundings: what the memories stored right before and after them add."""
+"""Reads candidates together with their neighbours: the memories stored right before and after them."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,22 +30,29 @@ from mcp_memory.ranking.fusion import best_first, calibrated
 from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.text.stems import indexed_words
 from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 
 ONE_OCCASION = timedelta(hours=1)
-"""Memories stored one after the other within this time are taken for parts of one conversation."""
+"""Consecutive memories within this time count as parts of one conversation."""
 
 MOST_READ = 1500
-"""Characters of a memory that are read closely."""
+"""Characters of a memory that are read for phrases and proximity."""
 
 FactsOf = Callable[[Iterable[int]], dict[int, RankingFacts]]
-"""What ranking must know of those memories that the filter lets through."""
+"""Ranking facts of the memories that pass the filter."""
 
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> tuple[str, ...]:
     """The words of a text; searches read the same memories again and again."""
     return tuple(tokens(text))
+
+
+@lru_cache(maxsize=4096)
+def read_with_stems(text: str) -> tuple[str, ...]:
+    """The words of a text as they are indexed, for queries in other languages than English."""
+    return tuple(indexed_words(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ class Surroundings:
     strength: float = 0.0
     """From 0, unconnected facts, to 1, a conversation."""
     words: Mapping[int, float] = field(default_factory=dict)
-    """BM25 with the words of the neighbours; also of neighbours that no list has found."""
+    """BM25 including the neighbours' words; also for neighbours that are not candidates themselves."""
     meaning: Mapping[int, float] = field(default_factory=dict)
     """Similarity to the query, raised towards that of the best neighbour."""
     close_reading: Mapping[int, CloseReading] = field(default_factory=dict)
@@ -82,12 +89,12 @@ class Surroundings:
     turn_words: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """Their words."""
     shares: bool = True
-    """Whether a memory gets a share of its neighbours' scores."""
+    """Whether memories get a share of their neighbours' scores."""
     texts: Mapping[int, str] = field(default_factory=dict)
     """Of the best candidates."""
 
     def in_dialogue(self, scores: Mapping[int, float], terms: Sequence[str]) -> dict[int, float]:
-        """Scores with what each turn adds for itself, and for the rare words that the best turns have."""
+        """Scores with each turn's own bonus, and a bonus for rare words of the best turns."""
         if not self.turns:
             return dict(scores)
         read = {
@@ -108,7 +115,7 @@ def read_in_context(
     facts_of: FactsOf,
     without: Collection[str] = (),
 ) -> Surroundings:
-    """Read the best candidates with their neighbours, as far as they are one conversation.
+    """Read the best candidates with their neighbours, where these form one conversation.
 
     `without` names signals that an ablation leaves out.
     """
@@ -178,7 +185,7 @@ def _read_as_turns(
     texts: Mapping[int, str],
     without: Collection[str],
 ) -> Surroundings:
-    """Add what the best candidates and their neighbours say as turns of a dialogue."""
+    """Add the dialogue features of the best candidates and their neighbours."""
     close = closeness(context.strength)
     if not close:
         return context
@@ -230,10 +237,12 @@ def _words_in_context(
     texts: Mapping[int, str],
     strength: float,
 ) -> dict[int, float]:
-    cut = {seq: read(text[:MOST_READ]) for seq, text in texts.items()}
+    terms = question.sought
+    read_text = read if len(terms) == len(question.terms) else read_with_stems
+    cut = {seq: read_text(text[:MOST_READ]) for seq, text in texts.items()}
     average = sum(map(len, cut.values())) / len(cut)
-    counted = {seq: saturation(words, question.terms, average) for seq, words in cut.items()}
-    weights = term_weights(counted, found.words, question.terms)
+    counted = {seq: saturation(words, terms, average) for seq, words in cut.items()}
+    weights = term_weights(counted, found.words, terms)
     lent = words_in_context([seq for seq in around if seq in counted], counted, weights, around, strength)
     return {seq: max(score, found.words.get(seq, 0.0)) for seq, score in lent.items() if score > 0}
 

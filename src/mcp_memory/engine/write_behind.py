@@ -1,4 +1,4 @@
-"""Does work that a call need not wait for a moment later, in one thread, and once for many calls."""
+"""Debounced background work: one thread, and one run for many requests."""
 
 import logging
 import threading
@@ -7,14 +7,14 @@ from collections.abc import Callable
 _log = logging.getLogger(__name__)
 
 DELAY = 0.1
-"""Seconds from the first wish to the work; what is wished for meanwhile is done by the same work."""
+"""Seconds between the first request and the work; requests in between are covered by the same run."""
 
 AFTER_TROUBLE = 2.0
-"""Seconds until work that failed is tried again."""
+"""Backoff in seconds after failed work."""
 
 
 class WriteBehind:
-    """`soon` may be called by any thread. `close` does what is left, and waits for it."""
+    """`soon` may be called by any thread. `close` finishes pending work and waits for it."""
 
     def __init__(self, delay: float = DELAY, after_trouble: float = AFTER_TROUBLE) -> None:
         self._delay = delay
@@ -25,7 +25,7 @@ class WriteBehind:
         self._thread: threading.Thread | None = None
 
     def soon(self, key: str, work: Callable[[], None]) -> None:
-        """Do the work within a moment; of several wishes with one key only the last is done."""
+        """Schedule work; of several requests with one key, only the last runs."""
         with self._changed:
             self._wanted[key] = work
             if self._thread is None:
@@ -54,7 +54,7 @@ class WriteBehind:
                 self._wanted = failed | self._wanted
 
     def _await(self, pause: float) -> bool:
-        """Wait until there is work and the moment has passed. False when there is none and never will be."""
+        """Wait until work is due. False once closed with nothing left to do."""
         with self._changed:
             self._changed.wait_for(lambda: self._wanted or self._closing)
             self._changed.wait_for(lambda: self._closing, pause)
@@ -65,7 +65,7 @@ def _succeeds(key: str, work: Callable[[], None]) -> bool:
     try:
         work()
     except Exception:
-        # Whatever stands in the way, such as a full disk or another program's lock, may go.
+        # The cause, such as a full disk or another program's lock, may go away.
         _log.exception("%s: failed, and is tried again", key)
         return False
     return True

@@ -1,8 +1,7 @@
-"""How sure a search is that a memory is meant, on a scale that can be compared between prompts.
+"""Certainty that a memory is relevant, on a scale that is comparable between prompts.
 
 A score that is relative to the best match cannot tell that nothing matches. This one can: it is calibrated so
-that memories are injected into a prompt that calls for them, and silence is kept in one that does not
-(`docs/arriving.md` has the measured curve).
+that memories are injected only into prompts that need them (`docs/arriving.md` has the measured curve).
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ from collections.abc import Collection, Mapping, Sequence
 from math import log, log10
 
 FLOOR = 0.06
-"""The least certainty of the best memory for anything to be said."""
+"""Minimum certainty of the best memory for an injection."""
 
 GENERAL = 0.3
-"""How much more it takes for a prompt that anybody could ask, such as "how do I reverse a string?"."""
+"""Added to the floor for a general question, such as "how do I reverse a string?"."""
 
 COMPANY = 0.35
-"""How far below the floor a memory may lie that is said together with the best one."""
+"""How far below the floor a memory may be that is injected along with the best one."""
 
 WORDS_FLOOR = 0.55
 """The same as `FLOOR` where there is no model: the share of the prompt's words, by weight."""
 
 FEWEST_TEXTS = 50
-"""A few texts do not show which words are common: they are taken for a part of so many."""
+"""Assumed size of the corpus: a few texts alone do not show which words are common."""
 
 _MEANING = 0.8
 _WORDS = 0.5
@@ -32,7 +31,7 @@ _FEWEST = 10
 
 
 def rarity(words: Sequence[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
-    """How much each word tells: more, the fewer of the texts hold it."""
+    """The weight of each word: higher, the fewer texts contain it."""
     counts = {word: sum(word in text for text in texts) for word in words}
     size = max(FEWEST_TEXTS, len(texts))
     return {word: log(1 + (size - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
@@ -51,6 +50,6 @@ def coverage(text: Collection[str], weights: Mapping[str, float]) -> float:
 def certainty(meaning: float, covered: float, memory_count: int) -> float:
     """From how close in meaning a memory is (0: unrelated, 1: the same) and how much of the prompt it holds.
 
-    Among many memories some are close to any prompt by chance, so the more there are, the less it says.
+    Among many memories some are close to any prompt by chance, so closeness counts less the more there are.
     """
     return _MEANING * meaning + 0.2 + _WORDS * covered - _CROWD * log10(max(_FEWEST, memory_count))

@@ -1,9 +1,9 @@
-"""Whether memories stored one after the other are a conversation, and what they then lend each other.
+"""Detects whether consecutive memories form a conversation, and shares scores between its turns.
 
 A turn of a conversation is a fragment: an answer often holds no word of the question that it answers,
-because the turn before it does. Unconnected facts that were stored one after the other lend each other
-nothing. Which of the two a store holds is measured on the best candidates of each search: neighbours in a
-conversation lie closer together than other candidates, and they are short.
+because the turn before it does. Unconnected facts that were stored one after the other share nothing. Which
+of the two a store holds is measured on the best candidates of each search: neighbours in a conversation lie
+closer together than other candidates, and they are short.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 FRAGMENT = 200
-"""Bytes up to which a text is taken for a fragment; longer ones stand more and more for themselves."""
+"""Bytes up to which a text counts as a fragment; longer ones are increasingly self-contained."""
 
 UNCONNECTED, CONNECTED = 0.03, 0.14
 """Mean cosine of neighbours, around the candidates' centre: of facts in any order, and of conversations."""
@@ -21,7 +21,7 @@ FAINT = 0.1
 """Below this the surroundings are not worth reading."""
 
 BEFORE, AFTER, FURTHER = 0.7, 0.3, 0.3
-"""What a word counts that stands in the memory before, in the one after, and two steps away."""
+"""Weight of a word in the memory before, the one after, and two steps away."""
 
 MEANING = 0.3
 """How far the best neighbour's cosine raises a memory's own."""
@@ -69,7 +69,7 @@ def _coherence(pairs: Sequence[tuple[int, int]], vectors: Mapping[int, bytes]) -
 
 
 def saturation(tokens: Sequence[str], terms: Sequence[str], average_length: float) -> list[float]:
-    """What each term counts in a text, as BM25 reckons before it weighs terms by rarity."""
+    """BM25's term frequency part for each term of a text."""
     dampening = _K1 * (1 - _B + _B * len(tokens) / max(1.0, average_length))
     counts = [tokens.count(term) for term in terms]
     return [count * (_K1 + 1) / (count + dampening) for count in counts]
@@ -78,7 +78,7 @@ def saturation(tokens: Sequence[str], terms: Sequence[str], average_length: floa
 def term_weights(
     counted: Mapping[int, Sequence[float]], scores: Mapping[int, float], terms: Sequence[str]
 ) -> list[float]:
-    """How rare each term is, worked out from texts whose whole BM25 score is known."""
+    """Inverse document frequencies, solved from texts with known BM25 scores."""
     import numpy as np
 
     known = [seq for seq in counted if scores.get(seq, 0.0) > 0]
@@ -97,7 +97,7 @@ def words_in_context(
     around: Mapping[int, Neighbours],
     strength: float,
 ) -> dict[int, float]:
-    """BM25 of each memory, where a word may also stand in its surroundings, for a part of its worth."""
+    """BM25 of each memory, including words of its surroundings with a lower weight."""
 
     def score(seq: int) -> float:
         best = list(counted[seq])
@@ -112,7 +112,7 @@ def words_in_context(
 
 
 def _lenders(seq: int, around: Mapping[int, Neighbours]) -> Iterator[tuple[int, float]]:
-    """The neighbours, one and two steps away, and what their words count."""
+    """The neighbours, one and two steps away, with the weights of their words."""
     before, after = around.get(seq, (None, None))
     if before is not None:
         yield before, BEFORE

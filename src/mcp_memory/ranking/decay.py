@@ -22,7 +22,7 @@ def effective_confidence(
 ) -> float:
     """Confidence × 0.5^(age / half-life), where age counts from the last use, or from creation.
 
-    A computed truth of the moment, never to be written back. A pinned memory does not decay.
+    Computed at read time, never stored. A pinned memory does not decay.
     """
     if pinned:
         return confidence

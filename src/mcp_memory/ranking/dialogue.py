@@ -1,7 +1,7 @@
-"""What makes a turn of a dialogue likely to answer: its speaker, asking or answering, how much it says.
+"""Features that make a dialogue turn likely to answer: speaker, question or answer, length.
 
-All of this tells something only between people who talk with each other in short turns. How far memories are
-that is measured (`ranking.conversation`), so notes, documents and requests to an assistant are not touched.
+They apply only to people talking in short turns. How far memories are that is measured
+(`ranking.conversation`), so notes, documents and requests to an assistant are not affected.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from math import log, log2
 
 LOOSE, CLOSE = 0.5, 0.9
-"""Strength of a conversation from which on turns are read as such, and at which they fully are."""
+"""Strength of a conversation at which the features begin to count, and at which they count fully."""
 
 MOSTLY_QUESTIONS, SOME_QUESTIONS = 0.6, 0.4
-"""Where most turns ask, as in requests to an assistant, a question mark tells nothing."""
+"""Shares of questions: where most turns ask, as in requests to an assistant, a question mark means little."""
 
 ASKING, ANSWERING = -0.06, 0.07
-"""What it adds that a turn ends with a question, or follows one."""
+"""Bonus of a turn that ends with a question, and of one that follows a question."""
 
 DETAIL = 0.04
-"""What it adds that a turn has twice as many words as the median; half of them take as much off."""
+"""Bonus of a turn with twice the median number of words; with half of them, the same penalty."""
 
 SUBJECT = 0.1
-"""What it adds that a turn is by, or begins with, somebody the query names."""
+"""Bonus of a turn by, or addressed to, a person that the query names."""
 
 FEEDBACK = 0.4
-"""What it adds to hold all of the rare words that the best results have beyond the query's."""
+"""Bonus of a text with all rare words that the best results add to the query's."""
 
 _BEST = 5  # results whose rare words are looked for
 _RARE = 15  # words
@@ -37,7 +37,7 @@ _END = 40  # characters at the end of a turn in which a question mark makes it a
 
 @dataclass(frozen=True, slots=True)
 class TurnReading:
-    """What a turn adds to its score for being the kind of turn it is."""
+    """The bonuses of one turn."""
 
     subject: float
     question: float
@@ -104,7 +104,7 @@ def feedback(
             weights[word] = weights.get(word, 0.0) + rarity * scores[seq]
     for term in terms:
         weights.pop(term, None)
-    # By their letters among equals: sets have no order, and the answer must not change with each start.
+    # Ties are broken alphabetically: the order of a set changes with each start.
     chosen = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RARE])
     total = sum(chosen.values())
     if not total:

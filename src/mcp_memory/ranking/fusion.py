@@ -9,7 +9,10 @@ RRF_K = 60  # Cormack, Clarke and Büttcher 2009; all three tool sets name it
 ALPHA = 0.4  # the weight of words beside meaning in a hybrid score
 
 DATED = 0.2
-"""The part of its score that a memory from the time that is asked for gains."""
+"""Relative bonus of a memory from the period that the query names."""
+
+INSTRUCTED = 0.08
+"""Bonus of the best match among standing instructions: questions rarely share its words."""
 
 
 def rrf(rankings: Iterable[Sequence[K]], k: int = RRF_K) -> dict[K, float]:
@@ -24,10 +27,10 @@ def rrf(rankings: Iterable[Sequence[K]], k: int = RRF_K) -> dict[K, float]:
 def min_max(
     scores: Mapping[K, float], *, floor: float | None = None, ceiling: float | None = None
 ) -> dict[K, float]:
-    """Scores moved to 0..1, between the least and the greatest, or the bounds that are given.
+    """Scores scaled to 0..1, between the smallest and the largest, or given bounds.
 
-    Inside a short list the least score is still a good one, and calling it 0 loses up to six points
-    of recall; give `floor=0` for scores whose zero means something. Equal scores are all the best.
+    In a short list even the smallest score is good, and scaling it to 0 loses up to six points of recall;
+    pass `floor=0` for scores with a meaningful zero. Equal scores all become 1.
     """
     if not scores:
         return {}
@@ -57,6 +60,14 @@ def weighted(keyword: Mapping[K, float], semantic: Mapping[K, float], alpha: flo
 def lifted(scores: Mapping[K, float], chosen: Collection[K], by: float) -> dict[K, float]:
     """The scores of the chosen raised by a part of themselves, best first; the others stay as they are."""
     return best_first({key: score * (1 + by) if key in chosen else score for key, score in scores.items()})
+
+
+def with_instruction(scores: Mapping[K, float], instructions: Collection[K]) -> dict[K, float]:
+    """Scores, that of the best instruction raised; the others stay as they are."""
+    best = max((key for key in instructions if key in scores), key=lambda key: scores[key], default=None)
+    if best is None:
+        return dict(scores)
+    return best_first({**scores, best: scores[best] + INSTRUCTED})
 
 
 def best_first(scores: Mapping[K, float]) -> dict[K, float]:

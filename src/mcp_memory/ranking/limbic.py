@@ -16,10 +16,10 @@ from datetime import datetime
 from mcp_memory.ranking.fusion import ALPHA, calibrated
 
 CLEARLY_MORE_RELEVANT = 1.3
-"""From this ratio of relevance on, use may not turn two results round.
+"""From this ratio of relevance on, usage may not swap two results.
 
-The greatest importance multiplies a score by 1.69, and years without use by 0.1: unchecked, either
-would lift the merely similar above what was asked for. Within the ratio they act as they are.
+The greatest importance multiplies a score by 1.69, and years without use by 0.1: unchecked, either would lift
+merely similar results above the right one. Within the ratio they apply in full.
 """
 
 OVER_FETCH = 3  # candidates per wanted result, from words and from vectors each
@@ -38,7 +38,7 @@ METADATA_SHARE = 0.5  # "mostly": more than this share of its active observation
 
 @dataclass(frozen=True, kw_only=True)
 class LimbicWeights:
-    """The constants of the graph tool set; GAMMA and BETA_SAL are what tuning changes."""
+    """The constants of the graph tool set; tuning changes GAMMA and BETA_SAL."""
 
     beta_sal: float = 0.5  # how much importance counts
     beta_deg: float = 0.15  # how much relations add to importance
@@ -50,7 +50,7 @@ class LimbicWeights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Usage:
+class EntityUsage:
     """How an entity has been used so far."""
 
     created_at: datetime
@@ -61,19 +61,19 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """An entity that was found, with the evidence for it."""
+class EntityCandidate:
+    """An entity that was found, with its scores."""
 
     key: int
-    usage: Usage
+    usage: EntityUsage
     cosine: float | None = None
     words: float | None = None
     """The keyword score on a scale of 0 to 1."""
     identifiers: float = 0.0
-    """Which part of the query's identifiers (INV-21047) it holds."""
+    """Share of the query's identifiers (INV-21047) that it contains."""
     status: str = ""
     metadata_share: float = 0.0
-    """Which part of its active observations has the kind `metadata`."""
+    """Share of its active observations with the kind `metadata`."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,18 @@ class CoOccurrence:
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """A candidate's place, and what each factor did to it."""
+    """A candidate's score, with each factor."""
 
     key: int
     score: float
     base: float
-    """The fused evidence of words and meaning."""
+    """The fused relevance by keywords and meaning."""
     deboost: float
     importance: float
     temporal_factor: float
     cooc_boost: float
     boost: float = 1.0
-    """What use multiplies the relevance by, under the weights it was scored with."""
+    """Factor of usage on the relevance, under the current weights."""
 
     @property
     def relevance(self) -> float:
@@ -108,7 +108,7 @@ class Scored:
 
 
 def rank(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[EntityCandidate],
     co_occurrences: Iterable[CoOccurrence],
     now: datetime,
     weights: LimbicWeights | None = None,
@@ -121,7 +121,7 @@ def rank(
     `unrelated` is the cosine that the model gives texts which have nothing in common.
     """
     weights = weights or LimbicWeights()
-    bases = evidence(candidates, unrelated, alpha)
+    bases = fused_relevance(candidates, unrelated, alpha)
     importances = importance([candidate.usage for candidate in candidates], weights)
     together = togetherness(candidates, co_occurrences, now, weights)
     return weighed(
@@ -142,12 +142,14 @@ def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     return [replace(item, score=scores[item.key], boost=boosts[item.key]) for item in ordered]
 
 
-def evidence(candidates: Sequence[Candidate], unrelated: float = 0.0, alpha: float = ALPHA) -> list[float]:
-    """How well words and meaning together say that each candidate answers the query, from 0 to 1.
+def fused_relevance(
+    candidates: Sequence[EntityCandidate], unrelated: float = 0.0, alpha: float = ALPHA
+) -> list[float]:
+    """The fused relevance of each candidate by keywords and meaning, from 0 to 1.
 
     When no candidate has a cosine (no model), or none was found by words, the other kind counts whole.
-    An identifier that was asked for counts as much as all the rest, once somebody holds it: to words
-    and meaning, look-alikes of an invoice are nearly that invoice.
+    An identifier in the query counts as much as everything else, if any candidate contains it: by keywords
+    and meaning alone, similar invoices are hard to tell apart.
     """
     fused = _fused(candidates, unrelated, alpha)
     if not any(candidate.identifiers for candidate in candidates):
@@ -155,7 +157,7 @@ def evidence(candidates: Sequence[Candidate], unrelated: float = 0.0, alpha: flo
     return [(base + candidate.identifiers) / 2 for candidate, base in zip(candidates, fused, strict=True)]
 
 
-def importance(usages: Sequence[Usage], weights: LimbicWeights) -> list[float]:
+def importance(usages: Sequence[EntityUsage], weights: LimbicWeights) -> list[float]:
     """Salience from accesses, relations and active days, relative to the most used candidate: 0 to 1.38."""
     most_accesses = max((usage.access_count for usage in usages), default=0)
     most_days = max((usage.active_days for usage in usages), default=0)
@@ -176,12 +178,12 @@ def temporal_factor(since: datetime, now: datetime, weights: LimbicWeights) -> f
 
 
 def togetherness(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[EntityCandidate],
     co_occurrences: Iterable[CoOccurrence],
     now: datetime,
     weights: LimbicWeights,
 ) -> dict[int, float]:
-    """How often, and how lately, each candidate came together with the other candidates."""
+    """How often, and how recently, each candidate was returned together with the others."""
     sums = {candidate.key: 0.0 for candidate in candidates}
     for pair in co_occurrences:
         if pair.a == pair.b or pair.a not in sums or pair.b not in sums:
@@ -192,7 +194,7 @@ def togetherness(
     return sums
 
 
-def deboost(candidate: Candidate) -> float:
+def deboost(candidate: EntityCandidate) -> float:
     """The penalty of an entity's status and bookkeeping type."""
     mostly_metadata = candidate.metadata_share > METADATA_SHARE
     return STATUS_FACTORS.get(candidate.status.casefold(), 1.0) * (
@@ -225,11 +227,11 @@ def _log_share(count: int, most: int) -> float:
 
 
 def _consolidation(days: int, most_days: int, weights: LimbicWeights) -> float:
-    # While everything was used on one day only, days tell nothing.
+    # While everything was used on a single day, active days carry no information.
     return 1.0 if most_days <= 1 else 1 + weights.alpha_cons * _log_share(days, most_days)
 
 
-def _fused(candidates: Sequence[Candidate], unrelated: float, alpha: float) -> list[float]:
+def _fused(candidates: Sequence[EntityCandidate], unrelated: float, alpha: float) -> list[float]:
     if all(candidate.cosine is None for candidate in candidates):
         return [candidate.words or 0.0 for candidate in candidates]
     meanings = [calibrated(candidate.cosine or 0.0, unrelated) for candidate in candidates]
@@ -242,7 +244,7 @@ def _fused(candidates: Sequence[Candidate], unrelated: float, alpha: float) -> l
 
 
 def _unweighed(
-    candidate: Candidate,
+    candidate: EntityCandidate,
     base: float,
     important: float,
     together: float,

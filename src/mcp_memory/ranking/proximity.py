@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 NEAR = 0.2
-"""What words in the order of the query, side by side, add to a keyword score of at most 1."""
+"""Bonus on a keyword score for words side by side in the query's order."""
 
 QUOTED = 0.75
-"""What a phrase in quotes adds where a text holds it to the letter."""
+"""Bonus for an exact match of a quoted phrase."""
 
 
 def proximity(tokens: Sequence[str], terms: Sequence[str]) -> float:

@@ -44,7 +44,9 @@ _FEW_RESULTS, _MANY_RESULTS = 3, 10
 
 
 def strategy_for(query: str, limit: int) -> Strategy:
-    """Definitions, short queries and few results lean to meaning; stories, long ones and many to use."""
+    """Definitions, short queries and few results favour meaning; stories, long queries and many results
+    usage.
+    """
     plain = _plain(query)
     points = sum(points for points, sign in _SIGNS if sign.search(plain))
     points += _leaning(len(query.split()), _SHORT_QUERY, _LONG_QUERY)

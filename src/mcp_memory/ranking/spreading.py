@@ -6,14 +6,14 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 
 SHARED = 0.2
-"""What a turn of a conversation gets of the score of the one said right before or after it.
+"""Share of its neighbour's score that a turn of a conversation gets.
 
-An answer often stands next to what the question names. More keeps the other memories out that a question
-about several needs (docs/quality.md).
+An answer is often next to the turn that the question matches. A higher share crowds out other memories that a
+question about several needs (docs/quality.md).
 """
 
 SHARED_BY_FACTS = 0.1
-"""The same between facts that happen to be stored one after the other."""
+"""The same between unconnected facts that were stored one after the other."""
 
 _GROWTH = 0.3
 
@@ -26,7 +26,7 @@ def share_of_neighbours(strength: float) -> float:
 def shared_with_neighbours(
     scores: Mapping[K, float], pairs: Iterable[tuple[K, K]], share: float = SHARED
 ) -> dict[K, float]:
-    """Scores, each raised by a share of its best neighbour's, as far as there is room up to 1."""
+    """Scores, each raised by a share of its best neighbour's, up to 1."""
     best: dict[K, float] = {}
     for a, b in pairs:
         best[a] = max(best.get(a, 0.0), scores[b])

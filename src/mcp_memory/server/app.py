@@ -31,7 +31,7 @@ One long-term memory for every AI assistant: memories, entities, relations, thei
 what changes. Errors are problem details (RFC 9457). Times are UTC. A space is chosen with the header
 `X-Memory-Space`."""
 
-TOKEN = {"type": "http", "scheme": "bearer", "description": "Needed where tokens have been made."}
+TOKEN = {"type": "http", "scheme": "bearer", "description": "Required once tokens exist."}
 
 
 class App(FastAPI):
@@ -44,7 +44,7 @@ class App(FastAPI):
 
 
 Beside = Callable[[Feed], AbstractAsyncContextManager[None]]
-"""What else runs in the process while the app does, with the app's feed."""
+"""Other services of the process, which run as long as the app, with its feed."""
 
 
 def openapi_document() -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _app(lifespan: Any) -> App:
 
 
 def command_line(config: Config) -> list[str]:
-    """The command that starts the program on the same memory, without secrets, for clients' settings."""
+    """The command that starts the program on this database, without secrets, for clients' settings."""
     found = shutil.which("mcp-memory")
     program = [found] if found else [sys.executable, "-m", "mcp_memory"]
     local = config.database_url and not is_postgres(config.database_url)

@@ -1,4 +1,4 @@
-"""Keeps web pages of other origins away: by host name, Origin, fetch metadata, and CORS for those allowed.
+"""Protects against web pages of other origins: host names, Origin, fetch metadata, and CORS.
 
 A page in a browser can send requests to this machine, and can make its own name resolve to it (DNS
 rebinding). Programs send none of these headers, and are not affected.
@@ -32,12 +32,12 @@ EXPOSED_HEADERS = "etag, location, retry-after, link, mcp-session-id"
 @dataclass(frozen=True, kw_only=True)
 class BrowserRules:
     hosts: frozenset[str] = LOOPBACK
-    """Names the server may be called by; empty: any."""
+    """Allowed host names; empty: any."""
     origins: frozenset[str] = frozenset()
-    """Pages of other origins that may call it."""
+    """Other origins whose pages may call the server."""
 
     def check(self, headers: Headers, *, page: bool) -> None:
-        """Raise `Refusal` for a request that a page of another origin made; `page`: it asks for ours."""
+        """Raise `Refusal` for a request from a page of another origin; `page`: it is for our own page."""
         self._check_host(headers)
         if headers.get("origin") in self.origins:
             return
@@ -64,7 +64,7 @@ class BrowserRules:
 
     def _check_host(self, headers: Headers) -> None:
         if self.hosts and host_name(headers.get("host", "")) not in self.hosts:
-            raise Refusal(421, "This server does not go by that name. Set API_ALLOWED_HOSTS to add it.")
+            raise Refusal(421, "This host name is not allowed. Set API_ALLOWED_HOSTS to add it.")
 
     def _check_origin(self, headers: Headers) -> None:
         origin = headers.get("origin")
@@ -76,7 +76,7 @@ class BrowserRules:
 
     def _check_fetch_site(self, headers: Headers, page: bool) -> None:
         # Images, scripts and form-less GETs carry no Origin; browsers say in this header where they come
-        # from. Following a link to the page itself is all that another site may cause.
+        # from. Another site may only link to the page itself.
         if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             return
         if page and headers.get("sec-fetch-mode") == "navigate":

@@ -1,4 +1,4 @@
-"""Which assistants are connected to this process now."""
+"""The assistants that are connected to this process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class ConnectedAssistant:
     name: str
-    """As it introduced itself; empty until then."""
+    """The name it gave at its handshake; empty before that."""
     space: str
     tools: str
-    """The tool sets it asked for."""
+    """Its tool sets."""
     seconds: float
-    """For how long."""
+    """Connected for this long."""
 
 
 class Connected:

@@ -1,7 +1,7 @@
-"""HTTP connections with limits: how many there are, and how long each may stay silent or stalled.
+"""Limits on HTTP connections: their number, and how long each may be idle or stalled.
 
-uvicorn itself waits for ever for a request line, and for a client that does not read its answer. A thousand
-such clients would use up the files this process may open, and every later client would be turned away.
+uvicorn has no timeout for a request line, nor for a client that does not read its response. A thousand such
+clients would exhaust the open files of the process, and lock out everybody else.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 log = logging.getLogger(__name__)
 
 HEADER_TIMEOUT = 20.0
-"""Seconds until the head of a request must be there, from the connection or the first byte of it."""
+"""Timeout in seconds for the head of a request, from the connection or its first byte."""
 
 WRITE_TIMEOUT = 60.0
-"""Seconds that a client may leave its answer unread while more is waiting to be sent."""
+"""Timeout in seconds for a client that does not read its response while more is to be sent."""
 
 MOST_CONNECTIONS = 2_000
 RESERVED_FILES = 128
@@ -67,7 +67,7 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Does nothing while it runs: what was given stays."""
+        """Does nothing while it runs: the first deadline stays."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._abort)
 
@@ -124,14 +124,14 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _abort(self) -> None:
-        # Not close: that would wait until the client has read what is buffered.
+        # Not close(), which would wait until the client has read the buffer.
         self.transport.abort()
 
 
 def bounded_protocol(
     limit: int, header_timeout: float = HEADER_TIMEOUT, write_timeout: float = WRITE_TIMEOUT
 ) -> type[BoundedProtocol]:
-    """The protocol with these limits: uvicorn takes a class, and makes one instance a connection."""
+    """The protocol class with these limits: uvicorn creates one instance per connection."""
     return type(
         "LimitedProtocol",
         (BoundedProtocol,),

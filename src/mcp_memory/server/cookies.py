@@ -15,7 +15,7 @@ CLIENT_HEADER = "x-memory-client"
 
 
 def cookie_name(host: str) -> str:
-    """Cookies do not know ports, so each server of a machine has one of its own name."""
+    """Cookies are shared between ports, so the name contains the server's port."""
     _, _, port = host.rpartition(":")
     return f"mcp_memory_{port if port.isdecimal() else 'page'}"
 

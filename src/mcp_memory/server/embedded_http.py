@@ -17,7 +17,7 @@ from mcp_memory.server.serving import guest
 
 @asynccontextmanager
 async def embedded_http(config: Config, engine: LazyEngine) -> AsyncIterator[str]:
-    """Yields the address. Raises `Unavailable` when nobody can be served there."""
+    """Yields the address. Raises `Unavailable` if it cannot listen there."""
     app = build_app(config, engine)
     serving = guest(app, config.log_level)
     listening = _listening(config.api_host, config.api_port)

@@ -1,8 +1,8 @@
 """Streams the journal to any number of clients, including other processes' writes.
 
-One thread reads new events and hands them to the event loop. A follower is only a cursor into the
-journal: it takes recent events from a short window that all share, and older ones from the journal
-itself. So a slow client costs nothing and delays nobody, and no event is lost or sent twice.
+One thread reads new events and hands them to the event loop. A follower is only a cursor into the journal: it
+takes recent events from a small shared buffer, and older ones from the journal itself. So a slow client costs
+nothing and delays nobody, and no event is lost or sent twice.
 """
 
 from __future__ import annotations
@@ -166,12 +166,12 @@ class Feed:
     def _watch(self) -> None:
         while not self._stopping.is_set():
             try:
-                with self._engine().history.bell() as bell:
+                with self._engine().history.change_signal() as signal:
                     while not self._stopping.is_set():
-                        bell.wait(LOOK_EVERY)
+                        signal.wait(LOOK_EVERY)
                         self._look()
             except Exception:
-                # After any failure, such as a restarting database, reading goes on: followers miss nothing.
+                # After any failure, such as a restarting database, reading resumes: followers miss nothing.
                 log.exception("the journal cannot be read; trying again in %.0f s", AFTER_TROUBLE)
                 self._stopping.wait(AFTER_TROUBLE)
 

@@ -38,17 +38,17 @@ OPEN_FOLDER = "/assets/"
 """The page's static files, which hold no memories."""
 
 STREAMED_PATHS = frozenset({"/api/import", "/api/import/preview"})
-"""Bodies that are written to disk while they arrive, and so may be longer than others."""
+"""Uploads are streamed to disk, so they may be longer than other bodies."""
 
 MCP_PATH = "/mcp"
 SPACE_HEADER = "x-memory-space"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SHORTEST_TOKEN = 16
-"""Least characters of API_TOKEN; a shorter one could be guessed over a network."""
+"""Minimum length of API_TOKEN; a shorter one could be guessed over a network."""
 
 USUAL_RATE = 1200
 BODY_TIMEOUT = 60.0
-"""Seconds between two pieces of a request's body."""
+"""Timeout in seconds between two chunks of a request's body."""
 
 GUARD_THREADS = 4
 """Threads that only the guard uses: it must answer while every other thread is busy."""
@@ -57,7 +57,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
-    # The page needs nothing inline and nothing from elsewhere; its charts and icons are drawn in place.
+    # The page needs nothing inline and nothing from other hosts.
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
         "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -67,16 +67,16 @@ SECURITY_HEADERS: Mapping[str, str] = {
 
 
 class Gatekeeper(Protocol):
-    """Knows tokens."""
+    """Looks up tokens."""
 
     def token_of(self, secret: str) -> Token | None: ...
 
     def needs_token(self) -> bool:
-        """Whether callers on this machine must show one."""
+        """Whether local callers need one."""
 
 
 class Logins(Protocol):
-    """Knows who is logged in on the page."""
+    """Looks up logins of the page."""
 
     def who(self, secret: str, api_token: str) -> LoggedIn | None: ...
 
@@ -86,9 +86,9 @@ class Policy:
     space: str
     """The space of callers that name none."""
     api_token: str = field(default="", repr=False)
-    """One token for everything, from the settings."""
+    """The token of the settings, which is valid for everything."""
     token_needed: bool = False
-    """Even if no token was ever created: the server is reachable from other machines."""
+    """Callers need a token even if none was ever created: the server is reachable from other machines."""
     browsers: BrowserRules = field(default_factory=BrowserRules)
     body_limit: int = 4 * 1024 * 1024
     import_limit: int = 256 * 1024 * 1024
@@ -100,7 +100,7 @@ class Policy:
 
 
 def policy(config: Config) -> Policy:
-    """The rules that the settings ask for. Raises `Invalid` for an address that nothing protects."""
+    """The policy of the settings. Raises `Invalid` for an unprotected public address."""
     beyond = config.api_host not in LOOPBACK
     _check_token(config.api_token, config.api_host, beyond)
     named = frozenset(_listed(config.api_allowed_hosts))
@@ -163,7 +163,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no web sockets here: the server closes what nobody accepts
+            return  # web sockets are not supported: the server closes them
         headers = Headers(scope=scope)
         guarded = _with_headers(send, scope["path"], self._policy.browsers.cors(headers))
         try:
@@ -192,7 +192,7 @@ class Guard:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _rechecked(self, send: Send, principal: Principal) -> Send:
-        """Ends an answer of several pieces, such as a stream, once its token is no longer valid."""
+        """Ends a streaming response once its token is no longer valid."""
         begun = False
 
         async def rechecked(message: Message) -> None:
@@ -218,7 +218,7 @@ class Guard:
         return self._policy.import_limit if path in STREAMED_PATHS else self._policy.body_limit
 
     def _spend(self, principal: Principal, scope: Scope) -> None:
-        # By token or address, never by anything that a caller can choose anew for each request.
+        # Keyed by token or address, never by anything that a caller can vary with each request.
         if principal.secret:
             self._rates.spend(f"token {digest(principal.secret)}")
         elif (address := _address(scope)) in LOOPBACK:
@@ -254,8 +254,8 @@ class Guard:
     def _page_user(
         self, holder: LoggedIn, secret: str, asked: str, scope: Scope, headers: Headers
     ) -> Principal:
-        """The holder of a login cookie. A change must also prove that the page asks for it."""
-        # Another server on this machine is the same site to a browser, which then sends the cookie along.
+        """The holder of a login cookie. A change needs the page's CSRF token as well."""
+        # To a browser, another port of this machine is the same site, so it sends the cookie there too.
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refusal(403, "Web pages of other origins may not use this login.")
         if scope["method"] not in SAFE_METHODS and not proves_origin(headers, secret):
@@ -284,7 +284,7 @@ class Guard:
         space = who.caller.space or (self._policy.space if EVERY_SPACE in who.spaces else who.spaces[0])
         if not who.may_enter(space):
             raise Refusal(403, f"This token is not for the space {space!r}.")
-        # What an MCP request does is in its body; the tools themselves check the rights there.
+        # What an MCP request does is in its body, so the tools check the rights.
         unsafe = scope["method"] not in SAFE_METHODS and scope["path"] not in (MCP_PATH, SESSION_PATH)
         if who.rights == "read" and unsafe:
             raise Refusal(403, str(ReadOnly()))
@@ -329,18 +329,18 @@ def _too_large(limit: int) -> Refusal:
 
 
 def _counted(receive: Receive, limit: int, patience: float) -> Receive:
-    """Stops a body that is longer than its limit, or that stalls on the way."""
+    """Aborts a body that exceeds its limit or stalls."""
     seen, complete = 0, False
 
     async def counted() -> Message:
         nonlocal seen, complete
-        if complete:  # what comes now is that the client hung up, whenever that is
+        if complete:  # the next message can only be the disconnect
             return await receive()
         try:
             async with asyncio.timeout(patience):
                 message = await receive()
         except TimeoutError:
-            # Closed, because whatever else comes is the rest of this body.
+            # Closed, because any further bytes would be the rest of this body.
             late = f"No more of the body came within {patience:g} s."
             raise Refusal(408, late, connection="close") from None
         seen += len(message.get("body", b""))

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 class LazyEngine:
     """Built once, by whichever thread needs it first.
 
-    A failure is not remembered: what stood in the way may be gone at the next call.
+    Failures are not cached: the next call tries again.
     """
 
     def __init__(self, build: Callable[[], Engine]) -> None:
@@ -36,7 +36,7 @@ class LazyEngine:
         return self.unasked()
 
     def unasked(self) -> Engine:
-        """The engine, for work that nobody waits for."""
+        """The engine, for background work."""
         with self._lock:
             if self._closed:
                 raise Unavailable("the server is stopping: try again when it runs")

@@ -1,4 +1,4 @@
-"""Counts requests and how long they take, for Prometheus to read."""
+"""Request counts and latencies for Prometheus."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FOREVER = "public, max-age=31536000, immutable"
 """For files whose name changes with their content."""
 
 PLAIN_CSP = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-"""For the page that says how to build the real one: no script, and its style stands in it."""
+"""For the fallback page that explains how to build the real one: no script, inline style."""
 
 
 def install(app: FastAPI, folder: Traversable | None = None) -> None:

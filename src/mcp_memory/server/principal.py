@@ -16,9 +16,10 @@ class Principal:
     rights: Rights = "write"
     spaces: tuple[str, ...] = (EVERY_SPACE,)
     secret: str = ""
-    """What it showed; asked about again while a long answer is sent."""
+    """Its credential, which is checked again during a long response."""
     via: Literal["open", "token", "page", "nobody"] = "open"
-    """How it came in. `open`: no token is asked for; `page`: by a login cookie; `nobody`: not yet."""
+    """How it was authenticated. `open`: no token is required; `page`: by a login cookie; `nobody`: not yet.
+    """
 
     def __repr__(self) -> str:
         return f"Principal({self.caller!r}, {self.rights!r}, {self.spaces!r})"

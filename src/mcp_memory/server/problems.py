@@ -32,14 +32,14 @@ STATUSES: Mapping[str, int] = {
     # Not transient: this server is not configured for it.
     "unequipped": 409,
 }
-"""What each code of `mcp_memory.errors` is over HTTP."""
+"""The HTTP status of each code of `mcp_memory.errors`."""
 
 RETRY_AFTER = 1
 """Retry-After in seconds while the database or the model is unavailable."""
 
 
 class Fault(BaseModel):
-    """One thing that is wrong with a request."""
+    """One error in a request."""
 
     where: str = Field(description="Which part of the request, as in `body.content` or `query.limit`.")
     what: str
@@ -52,9 +52,9 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str = Field(description="What went wrong this time, and what would help.")
-    instance: str = Field(description="The path that was asked for.")
-    code: str = Field(description="A word for programs to decide by.")
-    errors: list[Fault] = Field(default=[], description="Each fault of a request that makes no sense.")
+    instance: str = Field(description="The requested path.")
+    code: str = Field(description="The kind of error, for programs.")
+    errors: list[Fault] = Field(default=[], description="Each error in an invalid request.")
 
 
 def problem(
@@ -73,12 +73,12 @@ def problem(
         code=code,
         errors=list(errors),
     )
-    # ASCII, because a fault may quote half of a surrogate pair, which UTF-8 cannot say.
+    # ASCII, because an error may quote half of a surrogate pair, which UTF-8 cannot encode.
     return Response(json.dumps(told.model_dump()), status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """These failures, for the OpenAPI document."""
+    """OpenAPI responses for these errors."""
     return {
         status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
         for status in statuses

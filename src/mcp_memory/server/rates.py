@@ -1,4 +1,4 @@
-"""Rate limits: token buckets per caller, and for secrets that nobody has shown before."""
+"""Rate limits: token buckets per caller, and for unknown secrets."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from mcp_memory.server.refusals import Refusal
 
 MOST_CALLERS = 10_000
-"""Callers whose rate is remembered; the longest silent one is forgotten first."""
+"""Callers whose rate is tracked; the least recently active is dropped first."""
 
 WRONG_TOKENS = 20
-"""Wrong tokens that one address may show at once; after that one each `60 / WRONG_TOKENS` seconds."""
+"""Burst of wrong tokens per address; after that, one each `60 / WRONG_TOKENS` seconds."""
 
 MOST_KNOWN = 1_000
-"""Secrets that were right lately, which are checked without delay."""
+"""Recently valid secrets, which are checked without delay."""
 
 
 @dataclass
 class Rates:
-    """A bucket for each caller that fills evenly and holds ten seconds' worth, but at least ten."""
+    """One token bucket per caller; it holds ten seconds' worth, and at least ten."""
 
     a_minute: int
     clock: Callable[[], float]
@@ -53,7 +53,7 @@ class Rates:
 
 
 class SecretChecks:
-    """Slows the guessing of secrets, and nobody whose secret was right before."""
+    """Slows down guessing of secrets, but not callers whose secret was valid before."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._wrong = Rates(WRONG_TOKENS, clock)

@@ -4,7 +4,7 @@ from starlette.exceptions import HTTPException
 
 
 class Refusal(HTTPException):
-    """A request that is not let in, with the status, the reason and headers of the answer."""
+    """A rejected request, with the status, reason and headers of the response."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(status, detail, headers)

@@ -30,7 +30,7 @@ GRACE = 3
 """Seconds for running requests to finish during shutdown."""
 
 SHUTDOWN_LIMIT = 15.0
-"""Seconds after which a stopping process exits, whatever its threads wait for."""
+"""Seconds after which a stopping process exits, even if threads still wait for something."""
 
 
 class Server(uvicorn.Server):
@@ -43,10 +43,10 @@ class Server(uvicorn.Server):
     """Called once requests are answered."""
 
     leaves_after: float | None = None
-    """Seconds without any connection after which it ends by itself."""
+    """Seconds without any connection after which the server ends."""
 
     is_needed: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether it stays although nobody is connected by HTTP."""
+    """Whether the server stays up without HTTP connections."""
 
     _quiet_since: float | None = None
 
@@ -123,7 +123,9 @@ def _why_not(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
         return f"port {port} needs special rights: choose one from 1024 on with --port"
     if isinstance(error, socket.gaierror):
-        return f"{host!r} is no address of this machine: write 127.0.0.1, or the address of a network card"
+        return (
+            f"{host!r} is not an address of this machine: write 127.0.0.1, or the address of a network card"
+        )
     return f"{host} port {port} cannot be listened on: {error.strerror or error}"
 
 

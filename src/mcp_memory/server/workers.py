@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mcp_memory.server.free_memory import give_back
+
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
     from mcp_memory.engine.scheduled_maintenance import MaintenanceRun
@@ -18,10 +20,10 @@ NOTICE = 0.5
 """Longest time in seconds until the thread notices that it should stop."""
 
 CALM = 0.15
-"""Seconds without a request after which vectors are made: the model takes every core, and somebody waits."""
+"""Seconds without a request before vectors are made: the model uses every core, which delays requests."""
 
 LONGEST_DELAY = 2.0
-"""Seconds that vectors wait for such a calm at most."""
+"""Maximum delay of vectors in seconds."""
 
 AFTER_TROUBLE = 10.0
 """Backoff in seconds after a failed step."""
@@ -31,7 +33,7 @@ class Background:
     """`start` it once the engine is built; `stop` waits for the running step."""
 
     def __init__(self, engine: Callable[[], Engine], last_request: Callable[[], float] = lambda: 0.0) -> None:
-        """`last_request`: when somebody last asked for something, by the monotonic clock."""
+        """`last_request` returns the time of the last request, by the monotonic clock."""
         self._engine = engine
         self._last_request = last_request
         self._stopping = threading.Event()
@@ -54,32 +56,33 @@ class Background:
                 self._watch()
             except Exception:
                 # No failure, such as a restarting database or a full disk, may end maintenance.
-                log.exception("a chore failed; trying again in %.0f s", AFTER_TROUBLE)
+                log.exception("a maintenance step failed; trying again in %.0f s", AFTER_TROUBLE)
                 self._stopping.wait(AFTER_TROUBLE)
 
     def _watch(self) -> None:
         from mcp_memory.engine.scheduled_maintenance import LOOK_EVERY
 
-        chores = self._engine().scheduled_maintenance
-        if trouble := chores.probe_model():
+        maintenance = self._engine().scheduled_maintenance
+        if trouble := maintenance.probe_model():
             log.warning("memories are found by their words only: %s", trouble)
         looked: float | None = None
-        with chores.signals() as (candidacy, bell):
+        with maintenance.signals() as (election, signal):
             while self._going_on():
-                self.leads = candidacy.leads()
+                self.leads = election.leads()
                 if not self.leads:
                     self._stopping.wait(NOTICE)
                     continue
-                if chores.has_vectors_to_make():
+                if maintenance.has_vectors_to_make():
                     self._let_requests_pass()
-                made = chores.make_vectors()
+                made = maintenance.make_vectors()
                 if looked is None or time.monotonic() - looked > LOOK_EVERY.total_seconds():
-                    self._note(chores.run_due(self._going_on))
-                    for step in chores.tend_index(self._going_on):
+                    self._note(maintenance.run_due(self._going_on))
+                    for step in maintenance.tend_index(self._going_on):
                         log.info("vector index: %s", step)
+                    give_back()
                     looked = time.monotonic()
                 if not made:
-                    bell.wait(NOTICE)
+                    signal.wait(NOTICE)
 
     def _let_requests_pass(self) -> None:
         ends = time.monotonic() + LONGEST_DELAY

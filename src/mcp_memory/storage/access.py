@@ -30,11 +30,11 @@ class Answered:
     """The stored outcome of a request with an idempotency key, for replay."""
 
     request: str
-    """A digest of the request; another one under the same key is a mistake."""
+    """Digest of the request; a different one under the same key is an error."""
     status: int
     body: Any
     at: datetime | None = None
-    """When it was kept."""
+    """When it was stored."""
 
 
 class Access:
@@ -53,7 +53,7 @@ class Access:
         return [_token(row) for row in self._scope.run("tokens")]
 
     def token(self, digest: str) -> tuple[str, Token] | None:
-        """With the digest that is stored."""
+        """Together with the stored digest."""
         row = self._scope.first("token_by_digest", digest=digest)
         return (row["digest"], _token(row)) if row else None
 
@@ -69,7 +69,7 @@ class Access:
         self.put_answered(claim.key, Answered(claim.request, UNDER_WAY, {"claim": claim.id}))
 
     def carry_out(self, claim: Claim, act: str) -> None:
-        """Keep in the act's own transaction that it did the request. Nobody else must have done it."""
+        """Record, in its own transaction, that an act carried out the request. `Conflict` if another did."""
         found = self.held(claim)
         if found is None or found.status != UNDER_WAY:
             raise Conflict("a request with this idempotency key was done meanwhile: ask again for its answer")
@@ -91,7 +91,7 @@ class Access:
         )  # fmt: skip
 
     def add_done(self, key: str, call: str, acts: list[str]) -> None:
-        """Keep which acts did a request. `Conflict` if something is kept for the key."""
+        """Record the acts that carried out a request. `Conflict` if the key has a record already."""
         self._scope.change("add_answered", **self._done(key, call, acts))
 
     def put_done(self, key: str, call: str, acts: list[str]) -> None:

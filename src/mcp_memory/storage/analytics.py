@@ -19,7 +19,7 @@ class Totals:
     """Effective, at this moment; 0 when there is no memory."""
     low_count: int
     pinned_count: int
-    """Pinned by somebody, and not because of what they are."""
+    """Pinned explicitly, not because of their type."""
     superseded_count: int
     oldest_at: datetime | None
     newest_at: datetime | None
@@ -53,7 +53,7 @@ class Analytics:
         return {row["type"]: row["count"] for row in self._scope.run("memories_by_type")}
 
     def by_day(self, first_day: int, last_day: int) -> dict[int, int]:
-        """Memories made on each day that had any; days count from 1970 in UTC."""
+        """Memories stored per day, for days with any; days are counted from 1970 in UTC."""
         found = self._scope.run("memories_by_day", first_day=first_day, last_day=last_day)
         return {row["day"]: row["count"] for row in found}
 

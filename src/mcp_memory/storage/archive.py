@@ -34,10 +34,12 @@ class Living:
 class Archive:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
+        self.history: tuple[int, ...] = ()
+        """The first and the last number of the events added in this transaction."""
 
     @property
     def has_changes(self) -> bool:
-        return bool(self._scope.rows.images)
+        return bool(self._scope.rows.images or self.history)
 
     def records(self) -> Iterator[tuple[str, Row]]:
         """Everything of the space that is not derived, as JSON values, with the kind of each record."""
@@ -72,7 +74,7 @@ class Archive:
         return Counter(tuple(row[name] for name in columns) for row in rows)
 
     def add(self, table: str, record: Mapping[str, Any], **numbers: Any) -> int:
-        """Insert a row from elsewhere under a new number. Columns its release did not know get a default."""
+        """Insert an archived row under a new number. Columns that an older release lacks get a default."""
         known = {**_ADDED_LATER.get(table, {}), **record}
         own = restored({name: known.get(name) for name in TABLE[table].portable}) or {}
         return self._scope.rows.insert(table, {**own, **numbers})
@@ -81,11 +83,20 @@ class Archive:
         self._scope.rows.update(table, seq, changes)
 
     def add_events(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Only what happened: an undo needs the numbers of rows, which differ here."""
+        """Without row images: an undo needs row numbers, which differ here."""
         rows = (
             restored({name: record.get(name) for name in TABLE["event"].portable}) or {} for record in records
         )
+        before = self._last_event()
         self._scope.change_many("put_archived_event", ({**row, "before": []} for row in rows))
+        last = self._last_event()
+        # A space has one writer at a time: what lies between is of this transaction.
+        if last > before:
+            self.history = (self.history[0] if self.history else before + 1, last)
+
+    def _last_event(self) -> int:
+        [row] = self._scope.run("last_event")
+        return int(row["seq"])
 
     def put_access(self, entity_seq: int, record: Mapping[str, Any]) -> None:
         """Keeps the higher count."""

@@ -18,13 +18,14 @@ from mcp_memory.storage.store import Store
 BATCH = 2_000
 """Rows per transaction."""
 
+_SQL = queries.load()
 _UNFINISHED = "*copying"
 """The setting that marks an incomplete copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Rows of each table, equal in both databases."""
+    """Row counts per table, equal in both databases."""
 
     counts: Mapping[str, int]
 
@@ -47,14 +48,14 @@ def copy(source: Store, target: Store, progress: Progress = unreported) -> Copie
         for table in TABLES:
             _check(original, target.database, table, counts[table.name], progress)
     with target.database.write() as connection:
-        connection.change("DELETE FROM setting WHERE key = :key", {"key": _UNFINISHED})
+        connection.change(_SQL["remove_setting"], {"key": _UNFINISHED})
     return Copied(counts)
 
 
 def check_whole(store: Store) -> None:
     """Refuse to serve an incomplete copy."""
     with store.database.read() as connection:
-        if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):
+        if connection.run(_SQL["setting_by_key"], {"key": _UNFINISHED}):
             raise Unavailable(
                 "a copy to this database is in progress, or was interrupted: run the same `mcp-memory copy` "
                 "again to finish it, or use another database"
@@ -63,16 +64,14 @@ def check_whole(store: Store) -> None:
 
 def _mark(target: Store) -> None:
     with target.database.write() as connection:
-        if connection.run("SELECT key FROM setting WHERE key = :key", {"key": _UNFINISHED}):
+        if connection.run(_SQL["setting_by_key"], {"key": _UNFINISHED}):
             return
-        if connection.run("SELECT seq FROM space LIMIT 1"):
+        if connection.run(_SQL["any_space"]):
             raise Conflict(
                 "the database to copy to is not empty: give an empty one, "
                 "or use this one as it is, if it is a finished copy"
             )
-        connection.change(
-            "INSERT INTO setting (key, value) VALUES (:key, :value)", {"key": _UNFINISHED, "value": {}}
-        )
+        connection.change(_SQL["put_setting"], {"key": _UNFINISHED, "value": {}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def _last_key(connection: Connection, table: Table) -> Row | None:
 
 
 def _copy_sequences(source: Database, original: Connection, target: Database) -> None:
-    """A number is never given out twice, not even after its row was deleted."""
+    """Numbers are never reused, not even after their row was deleted."""
     numbers = {row["name"]: row["last"] for row in original.run(queries.load(source.name)["sequences"])}
     wanted = [
         {"name": table.name, "last": numbers[table.name]}

@@ -46,7 +46,7 @@ class Curation:
         return self._scope.count("count_flagged")
 
     def stale(self, before: datetime, seldom: int) -> list[StaleRow]:
-        """The longest unseen first."""
+        """Longest unused first."""
         return [
             StaleRow(
                 row["seq"], row["name"], row["type"], row["last_at"] or row["updated_at"], row["access_count"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from mcp_memory.model import Owner
 from mcp_memory.storage.diagnostics import Finding
@@ -140,8 +140,8 @@ class Database(Protocol):
     def read(self, *, urgent: bool = False, whole: bool = False) -> AbstractContextManager[Connection]:
         """A read transaction on one snapshot.
 
-        `urgent`: without waiting for other readers. `whole`: reads much, each of it once, so that keeping
-        it in memory would help nobody.
+        `urgent`: without waiting for other readers. `whole`: a scan that reads much data once, so that
+        caching it would be useless.
         """
 
     def write(
@@ -160,11 +160,11 @@ class Database(Protocol):
     def change_signal(self) -> AbstractContextManager["ChangeSignal"]:
         """Wakes on writes of any process. Only a hint: the journal is the source of truth."""
 
-    def leader_election(self) -> AbstractContextManager["LeaderElection"]:
-        """Elects the one process that does the background work."""
+    def leader_election(self, duty: "Duty" = "maintenance") -> AbstractContextManager["LeaderElection"]:
+        """Elects the one process that does the background work, or that imports."""
 
     def exists(self) -> bool:
-        """Whether our tables are there, without creating them."""
+        """Whether our tables exist; creates nothing."""
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -173,13 +173,12 @@ class Database(Protocol):
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
 
     def repair(self) -> int:
-        """Put right what can be: unreadable values, references, indexes. How many things were wrong.
-
-        Memories whose text or values cannot be trusted any more are quarantined.
+        """Repair unreadable values, references and indexes. Returns the number of repairs. Memories whose
+        text or values can no longer be trusted are quarantined.
         """
 
     def scrub(self) -> None:
-        """Leave no trace of deleted rows in the files of the database. Takes long; writers wait."""
+        """Erase all traces of deleted rows from the database files. Slow; writers wait."""
 
     def back_up(self, path: Path) -> None:
         """Write a consistent copy of everything as an SQLite file, while others read and write."""
@@ -188,6 +187,10 @@ class Database(Protocol):
         """Set the `last` number given out by each table, by `name`, so that none is given out twice."""
 
     def close(self) -> None: ...
+
+
+Duty = Literal["maintenance", "import"]
+"""What only one process does at a time."""
 
 
 class ChangeSignal(Protocol):

@@ -11,6 +11,7 @@ from mcp_memory.model import Owner
 from mcp_memory.storage.database import Row, WordRow
 from mcp_memory.storage.schema import TABLE
 from mcp_memory.storage.scope import Scope
+from mcp_memory.text.stems import indexed_words
 from mcp_memory.text.words import tokens
 
 
@@ -96,7 +97,7 @@ class DerivedData:
         if not wanted:
             return
         # A vector of the old text must not be found until the new one is made. An entity's snapshot changes
-        # gradually, so its old vector serves until then, but not for a model that is being built: its
+        # gradually, so its old vector stays in use until then, except for a model that is being built, whose
         # vectors are not checked again.
         self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
@@ -139,7 +140,7 @@ def words_of(owner: Owner, row: Row) -> WordRow | None:
 
 def _memory_words(row: Row) -> WordRow:
     extra = " ".join([*row["tags"], row["type"], row["context"] or ""])
-    return WordRow(row["seq"], row["space_id"], tokens(row["content"]), tokens(extra))
+    return WordRow(row["seq"], row["space_id"], indexed_words(row["content"]), tokens(extra))
 
 
 def _entity_words(row: Row) -> WordRow:
@@ -149,5 +150,8 @@ def _entity_words(row: Row) -> WordRow:
 
 def _reflection_words(row: Row) -> WordRow:
     return WordRow(
-        row["seq"], row["space_id"], tokens(row["content"]), tokens(f"{row['author']} {row['mood'] or ''}")
+        row["seq"],
+        row["space_id"],
+        indexed_words(row["content"]),
+        tokens(f"{row['author']} {row['mood'] or ''}"),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One checked subject; `advice` says what to do if it is not well."""
+    """The result of one check; `advice` says what to do if it failed."""
 
     subject: str
     is_well: bool

@@ -41,7 +41,7 @@ class Entities:
         return found
 
     def names_like(self, name: str) -> list[str]:
-        """Names that a mistyped one may stand for, nearest first, among those that begin alike."""
+        """Suggestions for a mistyped name, nearest first, among names with the same beginning."""
         known = {one.lower(): one for one in self.names_beginning(name[:1], NAMES_COMPARED)}
         return [known[one] for one in difflib.get_close_matches(name.lower(), known)]
 
@@ -141,10 +141,6 @@ class Entities:
     def observation_counts(self, seqs: Iterable[int]) -> dict[int, int]:
         return {row["entity_seq"]: row["count"] for row in self._scope.fetch("observation_counts", seqs)}
 
-    def metadata_shares(self, seqs: Iterable[int]) -> dict[int, float]:
-        """The share of `metadata` among the current observations of each."""
-        return {row["entity_seq"]: float(row["share"]) for row in self._scope.fetch("metadata_shares", seqs)}
-
     def add(
         self,
         *,
@@ -209,7 +205,7 @@ class Entities:
         self.link_all([(entity, memory)], relevance)
 
     def link_all(self, pairs: Iterable[tuple[Entity, Memory]], relevance: float = 1.0) -> None:
-        """Link memories to entities, after their present observations."""
+        """Link memories to entities, after their existing observations."""
         self._scope.rows.insert_all(
             "entity_memory",
             [
@@ -241,6 +237,13 @@ class Entities:
         found: dict[int, list[Row]] = {}
         for row in self._scope.fetch("entities_of_memories", seqs):
             found.setdefault(row["memory_seq"], []).append(row)
+        return found
+
+    def seqs_of_memories(self, seqs: Iterable[int]) -> dict[int, list[int]]:
+        """The numbers of the entities of each memory."""
+        found: dict[int, list[int]] = {}
+        for row in self._scope.fetch("entity_seqs_of_memories", seqs):
+            found.setdefault(row["memory_seq"], []).append(row["entity_seq"])
         return found
 
     def _holding(self, needle: str, columns: str) -> list[Row]:

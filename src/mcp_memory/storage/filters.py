@@ -11,7 +11,7 @@ from mcp_memory.storage.scope import in_list
 
 EFFECTIVE_CONFIDENCE = (
     "CASE WHEN o.pinned_at IS NOT NULL THEN o.confidence"
-    # A row that is newer than the clock has not faded, and is not stronger than it was stored.
+    # A row from the future, by this clock, has not decayed and keeps its stored confidence.
     " WHEN o.used_epoch >= :now_epoch THEN o.confidence"
     " ELSE o.confidence * power(0.5, (:now_epoch - o.used_epoch) / :half_life_seconds"
     f" * CASE WHEN o.captured_at IS NULL THEN 1 ELSE {CAPTURED_FADES_FASTER} END) END"
@@ -38,7 +38,7 @@ _COMPARISONS = {
 def where(
     filter: Filter, space_id: int, now: datetime, half_life: timedelta, *, ordered: bool = False
 ) -> Allowed:
-    """A condition over `memory o`; `ordered` is for the first of an order that has an index of its own."""
+    """A condition over `memory o`; `ordered` is for the first rows of an order that has its own index."""
     given = {name: value for name in _COMPARISONS if (value := getattr(filter, name)) is not None}
     conditions = [
         "o.space_id = :space_id",

@@ -37,7 +37,7 @@ class Indexes:
         self._scope.change("remove_embedding_model", seq=model.id)
 
     def activate(self, model: EmbeddingModel) -> None:
-        """Let a built model serve, and drop pending vectors that it has."""
+        """Switch to a built model, and drop pending vectors that it has."""
         self._scope.change("activate_embedding_model", seq=model.id)
         self._scope.change("settle_all_pending", model_id=model.id)
 

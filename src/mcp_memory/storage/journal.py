@@ -46,7 +46,7 @@ class Journal:
         self._entries: list[_Entry] = []
 
     def acts_like(self, part: str) -> list[str]:
-        """A few acts whose id begins or ends so. `part` is digits and hyphens, no pattern."""
+        """A few acts whose id has this prefix or suffix; `part` is hex digits and hyphens, not a pattern."""
         found = self._scope.run("acts_like", beginning=f"{part}%", ending=f"%{part}")
         return [row["act"] for row in found]
 
@@ -103,7 +103,7 @@ class Journal:
         return events_of(self._scope.run("events_of_act", act=act))
 
     def images_of(self, act: str) -> list[tuple[Event, list[Image]]]:
-        """The events of an act in order, each with what the rows it changed were before."""
+        """The events of an act in order, each with its rows as they were before."""
         rows = self._scope.run("events_of_act", act=act)
         return list(zip(events_of(rows), (unpacked(row["before"]) for row in rows), strict=True))
 
@@ -118,12 +118,12 @@ class Journal:
 
     def acts(self, limit: int, before: int = 2**62) -> list[Act]:
         """Newest first; `before` is the cursor: the `last_seq` of the previous page's last act."""
-        newest: dict[str, None] = {}
-        seq = before
-        while len(newest) < limit and (page := self._scope.run("acts_before", before=seq, limit=_PAGE)):
-            newest |= dict.fromkeys(row["act"] for row in page)
-            seq = page[-1]["seq"]
-        found = [act for act in self._summed_up(newest) if act.last_seq < before]
+        length, most = _PAGE, min(before, self.last_seq())
+        newest = self._scope.run("acts_before", before=before, limit=length)
+        while len(newest) < limit and length < most:
+            length *= 8
+            newest = self._scope.run("acts_before", before=before, limit=length)
+        found = [act for act in self._summed_up(row["act"] for row in newest) if act.last_seq < before]
         return sorted(found, key=lambda act: -act.last_seq)[:limit]
 
     def record_for_good(self, event: JournalEvent) -> None:
@@ -131,20 +131,23 @@ class Journal:
         self._scope.rows.images = []
         self.record(event)
 
-    def age(self, before: datetime) -> int:
-        """Drop images and quoted content of older events. Returns how many events had any."""
-        aged = 0
-        while page := self._scope.run("events_with_images", before=before, limit=_PAGE):
-            self._scope.change_many(
-                "rewrite_event",
-                ({"seq": row["seq"], "payload": _without_words(row), "before": []} for row in page),
-            )
-            aged += len(page)
-        return aged
+    def age(self, before: datetime, after: int, unless: str | None) -> list[int]:
+        """Drop images and quoted content of some older events. Returns the numbers of those that had any.
 
-    def drop(self, before: datetime) -> int:
-        """Delete older events. Returns how many there were."""
-        return self._scope.change("remove_events", before=before)
+        Begins after a number, so that the next call can go on; events of the act `unless` are kept.
+        """
+        page = self._scope.run(
+            "events_with_images", before=before, after=after, unless=unless or "", limit=_PAGE
+        )
+        self._scope.change_many(
+            "rewrite_event",
+            ({"seq": row["seq"], "payload": _without_words(row), "before": []} for row in page),
+        )
+        return [row["seq"] for row in page]
+
+    def drop(self, before: datetime, unless: str | None) -> int:
+        """Delete some older events. Returns how many; zero: there are no more."""
+        return self._scope.change("remove_events", before=before, unless=unless or "", limit=_PAGE)
 
     def _summed_up(self, acts: Iterable[str]) -> list[Act]:
         parts: dict[str, list[Row]] = {}
@@ -152,14 +155,21 @@ class Journal:
             parts.setdefault(row["act"], []).append(row)
         firsts = [min(row["first_seq"] for row in rows) for rows in parts.values()]
         samples = {row["act"]: row for row in self._scope.fetch("events_by_seq", firsts)}
-        return [_act(rows, events_of([samples[act]])[0]) for act, rows in parts.items()]
+        kept = self._with_images(samples)
+        return [_act(rows, events_of([samples[act]])[0], act in kept) for act, rows in parts.items()]
+
+    def _with_images(self, samples: Mapping[str, Row]) -> set[str]:
+        """Acts with an event that can be undone. Nearly always that is the first, which is at hand."""
+        kept = {act for act, row in samples.items() if row["kept"]}
+        others = samples.keys() - kept
+        return kept | {row["act"] for row in self._scope.fetch("acts_with_images", others)}
 
 
 def events_of(rows: Iterable[Row]) -> list[Event]:
     return [Event(**{name: row[name] for name in Event.__slots__}) for row in rows]
 
 
-def _act(rows: list[Row], sample: Event) -> Act:
+def _act(rows: list[Row], sample: Event, kept: bool) -> Act:
     return Act(
         act=sample.act,
         last_seq=max(row["last_seq"] for row in rows),
@@ -168,7 +178,7 @@ def _act(rows: list[Row], sample: Event) -> Act:
         counts={row["name"]: row["count"] for row in sorted(rows, key=lambda row: int(row["first_seq"]))},
         sample=sample,
         undone=all(row["undone"] == row["count"] for row in rows),
-        kept=any(row["kept"] for row in rows),
+        kept=kept,
     )
 
 

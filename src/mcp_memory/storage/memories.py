@@ -41,12 +41,12 @@ class RankingFacts:
     superseded: bool
 
 
-def standing_of(row: Row) -> RankingFacts:
+def ranking_facts_of(row: Row) -> RankingFacts:
     return RankingFacts(
         row["channel"],
         row["created_at"],
         row["importance"],
-        # Above what was stored only when two clocks disagree.
+        # Higher than the stored value only when two clocks disagree.
         min(1.0, row["effective_confidence"]),
         row["superseded_at"] is not None,
     )
@@ -138,18 +138,18 @@ class Memories:
         """The filter as an SQL condition, for searches by words and vectors."""
         return filters.where(filter, self._scope.space_id, self._scope.at, half_life)
 
-    def standing(
+    def ranking_facts(
         self, seqs: Iterable[int], filter: Filter, *, half_life: timedelta
     ) -> dict[int, RankingFacts]:
         """Ranking facts of those that pass the filter."""
         allowed = self.allowed(filter, half_life=half_life)
         rows = self._scope.fetch(
-            "standing_of_memories",
+            "ranking_facts_of_memories",
             seqs,
             slots={"where": allowed.condition, "effective": filters.EFFECTIVE_CONFIDENCE},
             **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
         )
-        return {row["seq"]: standing_of(row) for row in rows}
+        return {row["seq"]: ranking_facts_of(row) for row in rows}
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
         """The memories stored right before and after each of them, in its space."""
@@ -171,7 +171,7 @@ class Memories:
         return [(row["entity_seq"], row["memory_seq"], row["relevance"]) for row in rows]
 
     def ids_like(self, part: str) -> list[str]:
-        """A few ids that begin or end so. `part` is digits and hyphens, no pattern."""
+        """A few ids with this prefix or suffix; `part` is hex digits and hyphens, not a pattern."""
         found = self._scope.run("memory_ids_like", beginning=f"{part}%", ending=f"%{part}")
         return [row["id"] for row in found]
 
@@ -241,7 +241,7 @@ class Memories:
                 "id": id, "content": text, "type": "observation", "kind": kind, "tags": [],
                 "confidence": 1.0, "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {},
                 "origin": "observation",
-                "pinned_at": at,  # a knowledge graph does not forget by itself
+                "pinned_at": at,  # observations of the graph do not fade
                 "flagged_at": at if text in flagged else None,
             }
             for id, text in texts.items()
@@ -328,7 +328,7 @@ class Memories:
         rows.delete("memory", memory.seq)
 
     def confirm(self, seqs: Iterable[int]) -> None:
-        """Those that were only captured have been used, and are ordinary from now on."""
+        """Take captured memories off trial, because they were used."""
         self._scope.change_each("confirm_captured", seqs)
 
     def reinforce(self, seqs: Iterable[int]) -> None:

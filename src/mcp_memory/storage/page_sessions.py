@@ -1,4 +1,4 @@
-"""Logins on the page, and the one-time codes that begin them."""
+"""Logins of the page, and one-time login codes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ Kind = Literal["code", "session"]
 @dataclass(frozen=True, slots=True)
 class PageSession:
     digest: str
-    """Of the secret; the secret itself is kept nowhere."""
+    """Digest of the secret, which itself is not stored."""
     credential: str
     """The digest of the token it was opened with; empty for the owner of the database."""
     expires_at: datetime
@@ -40,5 +40,5 @@ class PageSessions:
         return self._scope.change("remove_page_session", digest=digest) > 0
 
     def sweep(self) -> None:
-        """Remove what has expired."""
+        """Remove expired sessions and codes."""
         self._scope.change("remove_expired_page_sessions", at=self._scope.at)

@@ -36,9 +36,8 @@ class Purging:
         self._journal = journal
 
     def find(self, which: str) -> Doomed:
-        """A memory by its id, or an entity by name or id with all that is known about it.
-
-        What has been deleted already is found as long as the journal remembers it.
+        """A memory by id, or an entity by name or id with all memories about it. Deleted ones are found as
+        long as the journal has them.
         """
         memory = self._memories.fetch_ids([which]).get(which)
         if memory is not None:
@@ -54,7 +53,7 @@ class Purging:
             self._memories.remove(memory)
         for id in sorted(doomed.ids):
             self._erase_versions(id)
-            # What a repeated request would be answered holds the text too.
+            # Stored answers for idempotent replay hold the text too.
             self._scope.change("remove_answers_mentioning", needle=f"%{id}%")
         if doomed.entity is not None:
             self._erase_entity(doomed.entity)
@@ -102,7 +101,7 @@ class Purging:
         return Doomed(entity, found.memories, found.ids, found.texts)
 
     def _remembered(self, which: str) -> Doomed:
-        """Something that was deleted, as far as the journal still holds it."""
+        """A deleted memory or entity, from what the journal still has of it."""
         for row in self._scope.run("entity_deletions"):
             if which in (row["payload"].get("name"), row["payload"].get("id")):
                 return _traces(self._images(row["act"]), which)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
+from math import isfinite
 from typing import Any
 
 from mcp_memory.storage import undo_checks
@@ -115,7 +116,7 @@ class Rows:
 
 
 def packed(images: Iterable[Image]) -> list[Any]:
-    """As the journal keeps them. Most are of new rows, which had no earlier state: those are kept short."""
+    """Images in the journal's format. Those of new rows, which are most, have a short form."""
     return [
         [image["table"], image["key"], image["after"]]
         if image["before"] is None and "own" not in image
@@ -181,6 +182,9 @@ def _steady(table: str, columns: tuple[str, ...]) -> tuple[tuple[str, ...], str]
     return steady, "{" + ", ".join(f'"{column}": %s' for column in steady) + "}"
 
 
+_EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
+
+
 def _value_text(value: Any) -> str:
     kind = type(value)
     if kind is str:
@@ -189,11 +193,15 @@ def _value_text(value: Any) -> str:
         return f"{value}.0"
     if kind is datetime:
         return f'"{_iso(value)}"'
-    return "{}" if value == {} else _sorted_json(_levelled(value))
+    if kind is float and isfinite(value):
+        return float.__repr__(value)
+    if not value and kind in _EMPTY:
+        return _EMPTY[kind]
+    return _sorted_json(_levelled(value))
 
 
 def named(table: str, seq: int, row: Row | None) -> str:
-    """A description of the row that its owner recognises."""
+    """A description of the row for people."""
     row = row or {}
     if table == "memory":
         return f"the memory {shortened(row.get('content', ''), 60)!r}"

@@ -36,7 +36,7 @@ class Table:
     record: str | None = None
     """The kind of its records in an archive; None: not archived row by row."""
     local: frozenset[str] = frozenset()
-    """Columns that mean nothing in another database, or can be computed again."""
+    """Columns that are meaningless in another database, or can be recomputed."""
 
     @property
     def portable(self) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ TABLES = (
         key=("space_id", "key"),
     ),
 )  # fmt: skip
-"""Every table that a copy of the database takes along, each after those it refers to."""
+"""Every table that a copy of the database includes, each after those it refers to."""
 
 TABLE: Mapping[str, Table] = {table.name: table for table in TABLES}
 

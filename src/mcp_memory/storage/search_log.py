@@ -37,6 +37,19 @@ class LoggedResult:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NewSearch:
+    """A search to be logged."""
+
+    query: str
+    strategy: str
+    mode: str
+    limit: int
+    shown: int
+    duration_ms: float
+    results: Sequence[LoggedResult]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedSearch:
     seq: int
     query: str
@@ -71,30 +84,21 @@ class _Shown:
 
 
 class SearchLog:
-    """Not journaled: it is about use, not knowledge."""
+    """Not journaled: usage is not a change of knowledge."""
 
     def __init__(self, scope: Scope, client: str) -> None:
         self._scope = scope
         self._client = client
 
-    def add(
-        self,
-        query: str,
-        *,
-        strategy: str,
-        mode: str,
-        limit: int,
-        shown: int,
-        duration_ms: float,
-        results: Iterable[LoggedResult],
-    ) -> int:
-        """Log a search. Its number."""
+    def add(self, search: NewSearch) -> int:
+        """Log a search. Returns its number."""
         [row] = self._scope.run(
-            "add_search", query=query, client=self._client, strategy=strategy, mode=mode, k_limit=limit,
-            result_count=shown, duration_ms=duration_ms, at=self._scope.at,
+            "add_search", query=search.query, client=self._client, strategy=search.strategy,
+            mode=search.mode, k_limit=search.limit, result_count=search.shown,
+            duration_ms=search.duration_ms, at=self._scope.at,
         )  # fmt: skip
         seq = int(row["seq"])
-        self._scope.change_many("add_search_result", (_row_of(seq, result) for result in results))
+        self._scope.change_many("add_search_result", (_row_of(seq, result) for result in search.results))
         return seq
 
     def credit(self, seqs: Iterable[int], sign: Sign) -> int:

@@ -11,8 +11,8 @@ from mcp_memory.storage.scope import Scope
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Session:
-    """One conversation of a client, as far as it is known here."""
+class AssistantSession:
+    """One conversation of a client."""
 
     id: str
     client: str
@@ -26,12 +26,12 @@ class Sessions:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def find(self, id: str) -> Session | None:
+    def find(self, id: str) -> AssistantSession | None:
         row = self._scope.first("session_by_id", id=id)
-        return Session(**{name: row[name] for name in Session.__slots__}) if row else None
+        return AssistantSession(**{name: row[name] for name in AssistantSession.__slots__}) if row else None
 
-    def put(self, session: Session) -> None:
-        """Keep the session as it is now; the first time, it begins."""
+    def put(self, session: AssistantSession) -> None:
+        """Store the session, creating it on its first call."""
         self._scope.change(
             "put_session",
             id=session.id,

@@ -10,15 +10,10 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.access import Access
 from mcp_memory.storage.analytics import Analytics
 from mcp_memory.storage.archive import Archive
+from mcp_memory.storage.as_of.past_graph import PastEntities, PastRelations, PastWalk
+from mcp_memory.storage.as_of.past_indexes import Embed, PastIndexes
+from mcp_memory.storage.as_of.past_memories import PastMemories
 from mcp_memory.storage.as_of.past_rows import PastRows
-from mcp_memory.storage.as_of.views import (
-    Embed,
-    PastEntities,
-    PastIndexes,
-    PastMemories,
-    PastRelations,
-    PastWalk,
-)
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.consolidation import Consolidation
 from mcp_memory.storage.curation import Curation
@@ -158,7 +153,7 @@ class Transaction:
 
 
 class PastTransaction(Transaction):
-    """A read as of an earlier moment, `at`. What it does not override is about today."""
+    """A read as of an earlier moment, `at`. Methods that are not overridden read today's rows."""
 
     embed: Embed
 
@@ -212,7 +207,7 @@ class Store:
 
     @contextmanager
     def read_as_of(self, space: str, moment: datetime, embed: Embed) -> Iterator[Transaction]:
-        """Look at a space as it was at an earlier moment; `embed` makes vectors of texts since changed."""
+        """Read a space as of an earlier moment; `embed` makes vectors of texts that have changed since."""
         with self.database.read() as connection:
             past = PastTransaction(connection, self.database, self._space_id(connection, space), moment)
             past.embed = embed

@@ -24,6 +24,10 @@ from mcp_memory.storage.journal import Journal, events_of
 from mcp_memory.storage.rows import Image, unpacked
 from mcp_memory.storage.scope import Scope
 
+WITHDRAWN_EVENTS = 100
+WITHDRAWN_ROWS = 100
+"""An interrupted act is taken back in steps of about so many, so that others can write in between."""
+
 _MOST_NAMES = 20
 """Event names listed in the payload of an undo."""
 
@@ -78,6 +82,29 @@ class Undo:
                 self._scope.change("mark_act_redone", act=row["subject"], at=row["at"])
         self._journal.record(ChangeUndone(act, [row["name"] for row in found[:_MOST_NAMES]]))
         return Reverted(tuple(events_of(found)), self._record_outcome(touched))
+
+    def withdraw(self, act: str) -> bool:
+        """Take back some more of an act that was interrupted, the newest first. False: there is no more.
+
+        Rows that others have changed or built upon since stay as they are.
+        """
+        found, images = [], 0
+        for row in self._scope.run("newest_events_of_act", act=act, limit=WITHDRAWN_EVENTS):
+            found.append(row)
+            images += len(row["before"])
+            if images >= WITHDRAWN_ROWS:
+                break
+        for row in found:
+            for image in reversed(unpacked(row["before"])):
+                self._scope.rows.restore(image)
+            first, last = row["payload"].get("history", (0, 0))
+            self._scope.change("remove_archived_events", first=first, last=last)
+        if found:
+            touched = self._scope.rows.images
+            self._scope.change_each("mark_events_undone", [row["seq"] for row in found], at=self._scope.at)
+            self._journal.record(ChangeUndone(act, [row["name"] for row in found[:_MOST_NAMES]]))
+            self._record_outcome(touched)
+        return bool(found)
 
     def find_removal(self, memory_id: str) -> Event | None:
         """The event to revert in order to restore a deleted memory, while its image is kept."""

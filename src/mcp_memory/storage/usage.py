@@ -1,25 +1,31 @@
-"""Records how entities are used. Not journaled: use is no change of knowledge."""
+"""Records how entities are used. Not journaled: usage is not a change of knowledge."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mcp_memory.ranking.limbic import CoOccurrence
+from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class EntityAccess:
-    count: int
-    last_at: datetime
+class EntityStanding:
+    """Facts about an entity that ranking needs besides its match."""
+
+    created_at: datetime
+    status: str
+    access_count: int
+    last_access_at: datetime | None
     active_days: int
+    degree: int
+    """The number of its active relations."""
+    metadata_share: float
+    """The share of `metadata` among its current observations."""
 
-
-@dataclass(frozen=True, slots=True)
-class CoOccurrence:
-    a_seq: int
-    b_seq: int
-    count: int
-    last_at: datetime
+    @property
+    def was_accessed(self) -> bool:
+        return self.last_access_at is not None
 
 
 class Usage:
@@ -27,24 +33,30 @@ class Usage:
         self._scope = scope
 
     def record(self, seqs: Sequence[int]) -> None:
-        """Count entities that were shown together; at most one statement's worth."""
+        """Count entities that were shown together; at most `scope.CHUNK` of them."""
         at, day = self._scope.at, self._scope.at.date().isoformat()
         self._scope.change_each("record_access", seqs, at=at)
         self._scope.change_each("record_access_day", seqs, day=day)
         if len(seqs) > 1:
             self._scope.change_each("record_co_occurrences", seqs, at=at)
 
-    def accesses(self, seqs: Iterable[int]) -> dict[int, EntityAccess]:
-        return {
-            row["entity_seq"]: EntityAccess(row["access_count"], row["last_at"], row["active_days"])
-            for row in self._scope.fetch("accesses_of", seqs)
-        }
-
-    def degrees(self, seqs: Iterable[int]) -> dict[int, int]:
-        """The number of active relations of each."""
-        return {row["entity_seq"]: row["degree"] for row in self._scope.fetch("degrees_of", seqs)}
+    def standings(self, seqs: Iterable[int]) -> dict[int, EntityStanding]:
+        return {row["seq"]: _standing(row) for row in self._scope.fetch("entity_standings", seqs)}
 
     def co_occurrences(self, seqs: Sequence[int]) -> list[CoOccurrence]:
         """Among at most one statement's worth of entities."""
         found = self._scope.fetch("co_occurrences_among", seqs)
         return [CoOccurrence(row["a_seq"], row["b_seq"], row["count"], row["last_at"]) for row in found]
+
+
+def _standing(row: Row) -> EntityStanding:
+    was_accessed = row["last_at"] is not None
+    return EntityStanding(
+        created_at=row["created_at"],
+        status=row["status"],
+        access_count=row["access_count"] if was_accessed else 0,
+        last_access_at=row["last_at"],
+        active_days=row["active_days"] if was_accessed else 1,
+        degree=row["degree"],
+        metadata_share=float(row["share"] or 0.0),
+    )

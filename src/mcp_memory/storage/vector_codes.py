@@ -49,14 +49,35 @@ def decode_all(stored: Sequence[bytes], dimensions: int) -> list[bytes]:
 
 def cosines(stored: Sequence[bytes], query: bytes) -> list[float]:
     """The cosine of each stored vector with a float32 unit vector."""
+    found: list[float] = []
+    for block in _blocks(stored, len(query) // 4):
+        found += cosines_of(block, lengths(block), query).tolist()
+    return found
+
+
+def floats(stored: Sequence[bytes], dimensions: int) -> Floats:
+    """The directions of stored vectors, one row each; not of unit length."""
+    import numpy as np
+
+    return np.concatenate([np.empty((0, dimensions), np.float32), *_blocks(stored, dimensions)])
+
+
+def lengths(rows: Floats) -> Floats:
+    import numpy as np
+
+    found: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return found
+
+
+def cosines_of(rows: Floats, lengths: Floats, query: bytes) -> Floats:
+    """The cosine of each row with a float32 unit vector; of a zero vector nothing is near."""
     import numpy as np
 
     wanted = np.frombuffer(query, "<f4")
-    found: list[float] = []
-    for block in _blocks(stored, len(wanted)):
-        lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
-        # Of a zero vector nothing is near.
-        found += np.divide(block @ wanted, lengths, out=np.zeros_like(lengths), where=lengths > 0).tolist()
+    products = np.empty(len(rows), np.float32)
+    for place in range(0, len(rows), BLOCK):
+        products[place : place + BLOCK] = rows[place : place + BLOCK] @ wanted
+    found: Floats = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return found
 
 
@@ -81,7 +102,7 @@ def distances(codes: Sequence[bytes], query: bytes) -> npt.NDArray[np.uint16]:
         block = np.frombuffer(code, wanted.dtype).reshape(-1, len(wanted))
         differing = np.bitwise_count(block ^ wanted)
         part = found[place : place + len(block)]
-        # Column by column: a sum over so few is mostly overhead.
+        # Column by column: numpy's sum over so few columns is mostly overhead.
         part[:] = differing[:, 0]
         for column in range(1, differing.shape[1]):
             part += differing[:, column]
@@ -90,12 +111,12 @@ def distances(codes: Sequence[bytes], query: bytes) -> npt.NDArray[np.uint16]:
 
 
 def smallest(distances: npt.NDArray[np.uint16], count: int) -> npt.NDArray[np.intp]:
-    """The places of so many of the smallest distances, in order of their places; the first among equals."""
+    """Positions of the `count` smallest distances, in order of position; earlier ones win ties."""
     import numpy as np
 
     if len(distances) <= count:
         return np.arange(len(distances))
-    # There are few different distances: counting them is quicker than sorting.
+    # Few distinct distances exist, so counting them is faster than sorting.
     up_to = np.cumsum(np.bincount(distances))
     limit = int(np.searchsorted(up_to, count))
     places = np.flatnonzero(distances <= limit)

@@ -1,4 +1,4 @@
-"""Answers cut to a number of tokens, so that a model pays for no more than it asked for."""
+"""Cuts answers to a token budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 CHARACTERS_PER_TOKEN = 4
-"""Of compact JSON. Common tokenizers average 4.4 on what tools say and answer, so this is cautious."""
+"""Characters of compact JSON per token. Common tokenizers average 4.4 on tool calls, so this is cautious."""
 
 CUT = "…"
 
@@ -25,7 +25,7 @@ def within(answer: dict[str, Any], limit: int) -> dict[str, Any]:
     if _size(answer) <= room:
         return answer
     cut = _cut_object({**answer, "truncated": True}, room)
-    # Even where there is room for nothing, an answer keeps its shape: clients check it against a schema.
+    # Even with no room left, an answer keeps its shape: clients validate it against a schema.
     return cut or {**{name: _emptied(part) for name, part in answer.items()}, "truncated": True}
 
 
@@ -52,7 +52,7 @@ def _cut(value: Any, room: int) -> Any:
 
 def _cut_text(text: str, room: int) -> str:
     kept = text[:room]
-    # Some characters take several in JSON.
+    # JSON escapes some characters with several.
     while _size(kept + CUT) > room:
         kept = kept[: max(0, len(kept) - (_size(kept + CUT) - room + 5) // 6)]
     return kept.rstrip() + CUT
@@ -73,7 +73,7 @@ def _cut_list(items: list[Any], room: int) -> list[Any]:
 
 
 def _cut_object(value: dict[str, Any], room: int) -> dict[str, Any] | None:
-    """Everything short stays; texts and lists share the room that is left, in order."""
+    """Short parts stay; texts and lists share the remaining room, in order."""
     long = {name for name, part in value.items() if isinstance(part, list) or _size(part) > SHORT}
     room -= len("{}") + sum(
         _size(name) + len(":,") + (2 if name in long else _size(part)) for name, part in value.items()

@@ -18,7 +18,7 @@ from mcp_memory.text.preview import shortened
 _INCIDENTAL = (
     EntityUpdated.event, MemoryUpdated.event, MemoryDeleted.event, MemoryAssociated.event,
 )  # fmt: skip
-"""Consequences of something else in the same change, left out of its summary; the least telling first."""
+"""Side effects within a change, left out of its summary; least informative first."""
 
 _IRREGULAR = {
     "memory": "memories",

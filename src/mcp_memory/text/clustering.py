@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def average_linkage(vectors: NDArray[np.float32], cut: float) -> list[list[int]]:
     """Positions in groups whose average distance is at most `cut`, in the order of their first member.
 
-    The vectors have length one. SciPy does it if it is there; it is optional.
+    The vectors have unit length. SciPy is used if it is installed.
     """
     import numpy as np
 

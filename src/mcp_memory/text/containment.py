@@ -45,7 +45,7 @@ def duplicate(
     threshold: float = COSINE_THRESHOLD,
     containment_threshold: float = CONTAINMENT_THRESHOLD,
 ) -> Match | None:
-    """How two texts are duplicates, if they are; without a cosine only containment can tell."""
+    """How two texts are duplicates, if they are; without a cosine, only by containment."""
     if cosine is not None and cosine >= threshold:
         return Match(cosine, "cosine")
     short, long = sorted((a, b), key=len)
@@ -68,7 +68,7 @@ def duplicate_pairs(
 
 
 def clusters(pairs: Iterable[DuplicatePair]) -> list[list[int]]:
-    """The positions that hang together through any chain of pairs, in order."""
+    """Connected components of the pairs, as positions in order."""
     parent: dict[int, int] = {}
 
     def root(position: int) -> int:

@@ -12,12 +12,12 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 MOST_DATES = 2
-"""A question that names more dates is a log, a table or a schedule: it does not ask for one time."""
+"""A question with more dates is a log, a table or a schedule, and does not ask for one period."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days from `start` up to `end`, which is not part of it."""
+    """Days from `start` to `end`, exclusive."""
 
     start: date
     end: date
@@ -60,7 +60,7 @@ _SEASON_OF = {
     "otoño": 9,
     "invierno": 12,
 }
-"""The first month of each, as in the northern half of the world."""
+"""The first month of each season, on the northern hemisphere."""
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNIT_OF = {
@@ -135,7 +135,7 @@ def _any(words: "dict[str, int] | dict[str, str] | tuple[str, ...] | list[str]")
 _NAMES = _any([name for names in _MONTHS for name in names.split()])
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d|[.,:/-]\d)"
 _NOT_COUNTED = r"(?!\s+(?!(?:was|is|does|has|as|his|this|us)\b)(?:[a-z]+s|people)\b)"
-"""No plural follows: "May 7 people" and "in 2000 patients" are no dates."""
+"""No plural follows: "May 7 people" and "in 2000 patients" are not dates."""
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _COUNT = rf"(?P<count>\d{{1,3}}|{_any(_COUNT_OF)})(?:\s+of)?"
 _UNIT = rf"(?P<unit>{_any(_UNIT_OF)})s?"
@@ -282,7 +282,7 @@ _RULES: tuple[tuple[re.Pattern[str], Found], ...] = (
     (_pattern(rf"(?:in|during|since|until|of|year|en|durante|desde|año)\s+(?:the\s+year\s+)?{_YEAR}{_NOT_COUNTED}"),
      _year),
 )  # fmt: skip
-"""From the most to the least exact; what one has read, none reads again."""
+"""Rules from most to least exact; each part of a text is matched once."""
 
 _HINT = re.compile(
     rf"(?:19|20)\d\d|\b(?:{_any(_MONTH_OF)})\b|\b(?:{_any(_SEASON_OF)})\b|\b(?:{_any(_NAMED_DAYS)})\b"
@@ -297,7 +297,7 @@ _BETWEEN = re.compile(r"\b(?:between|from|entre|desde)\s", re.IGNORECASE)
 
 
 def asked_for(text: str, now: datetime) -> tuple[Period, ...]:
-    """The time that a question names; empty if none is named, or too many.
+    """The period that a question names; empty if it names none, or too many.
 
     `since May` goes on until now, `between May and July` covers what lies between them, and `before May`
     names no time to look for.
@@ -317,7 +317,7 @@ def asked_for(text: str, now: datetime) -> tuple[Period, ...]:
 
 
 def is_from(asked: Sequence[Period], text: str, said_on: date) -> bool:
-    """Whether a memory was made in the time that was asked for, or names a time that lies in it."""
+    """Whether a memory was stored in the period, or names a date within it."""
     return any(said_on in one for one in asked) or any(
         named.within(one) for named in named_in(text, said_on) for one in asked
     )
@@ -325,7 +325,7 @@ def is_from(asked: Sequence[Period], text: str, said_on: date) -> bool:
 
 @lru_cache(maxsize=4096)
 def named_in(text: str, said_on: date) -> tuple[Period, ...]:
-    """Every time that a text names; `yesterday` is the day before it was said."""
+    """Every period that a text names; `yesterday` is relative to when it was said."""
     if _HINT.search(text) is None:
         return ()
     return tuple(one for _, one in _found(" ".join(text.split()), said_on))

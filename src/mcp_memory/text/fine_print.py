@@ -1,4 +1,4 @@
-"""Small marks that carry meaning: capitals, flags, paths, commas, emphasis under a negation."""
+"""Small marks that carry meaning: capitals, flags, paths, code, commas, emphasis under a negation."""
 
 import re
 from collections import Counter
@@ -10,6 +10,10 @@ from mcp_memory.text.opposites import NEGATIONS, TIMES
 _WORD = re.compile(r"[^\W_]+")
 _FLAG = re.compile(r"(?<!\S)--?[A-Za-z]\w*")
 _PATH = re.compile(r"(?<!\S)(?:~|\.{0,2})[/\\][^\s,;]*[^\s,;.!?)]")
+_CODE = re.compile(r"`[^`\n]+`|\S*[\\^{}<>|=\[\]]\S*")
+_COUNTED = re.compile(
+    r"\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|dos|tres|zwei|deux)-(?=[^\W\d])", re.I
+)
 _ADJACENT = re.compile(r"([^\W_]+)['\u2019\w]*(,?) +(?=([^\W_]+))")
 _CONJUNCTIONS = frozenset(
     {"and", "or", "but", "nor", "so", "then", "y", "e", "o", "u", "pero", "ni", "und", "oder", "et", "ou"}
@@ -21,7 +25,7 @@ _NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
 
 def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
     """Differences in case and punctuation that may change the fact."""
-    if not (a.isupper() or b.isupper()):  # a text all in capitals is only louder
+    if not (a.isupper() or b.isupper()):  # a text all in capitals means nothing else
         yield from _in_capitals(a, b)
     flags = set(_FLAG.findall(a)), set(_FLAG.findall(b))
     if flags[0] != flags[1]:
@@ -29,6 +33,12 @@ def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
     paths = set(_PATH.findall(a)), set(_PATH.findall(b))
     if paths[0] != paths[1]:
         yield " ".join(sorted(paths[0] - paths[1])), " ".join(sorted(paths[1] - paths[0]))
+    code = _code(a), _code(b)
+    if code[0] != code[1]:
+        yield " ".join(sorted(code[0] - code[1])), " ".join(sorted(code[1] - code[0]))
+    counted = _COUNTED.findall(a), _COUNTED.findall(b)
+    if len(counted[0]) != len(counted[1]):  # "two-year-old vans" are not "two year-old vans"
+        yield " ".join(counted[0]), " ".join(counted[1])
     yield from _in_commas(a, b)
     if bool(_ANSWER.match(a)) != bool(_ANSWER.match(b)):
         yield a.split()[0], b.split()[0]
@@ -36,6 +46,11 @@ def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
         left, right = _emphasis(a), _emphasis(b)
         if left != right:
             yield " ".join((left - right).elements()), " ".join((right - left).elements())
+
+
+def _code(text: str) -> set[str]:
+    """What is between backticks, and words with characters of code, to the letter."""
+    return {match.rstrip(".,;:!?)").strip("`") for match in _CODE.findall(text)}
 
 
 def _in_capitals(a: str, b: str) -> Iterator[tuple[str, str]]:

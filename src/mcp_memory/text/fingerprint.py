@@ -6,7 +6,7 @@ from mcp_memory.text.unicode_forms import normalised_form
 
 
 def normalised(text: str) -> str:
-    """The text without what nobody means: spacing, and how its characters were composed.
+    """The text without meaningless differences: spacing and Unicode composition.
 
     Case and punctuation are kept; `us` and `US`, `5.0` and `50` are different content.
     """
@@ -15,7 +15,7 @@ def normalised(text: str) -> str:
 
 def fingerprint(text: str) -> str:
     """SHA-256 of the normalised text, in hexadecimal."""
-    # A lone surrogate is no valid Unicode, but must not keep a memory from having a fingerprint.
+    # A lone surrogate is not valid Unicode, but such a text needs a fingerprint too.
     return hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -25,5 +25,5 @@ def exact_fingerprint(text: str) -> str:
 
 
 def spelling_fingerprint(text: str) -> str:
-    """Tells a text from one that differs only in spacing, where both are kept."""
+    """Distinguishes texts that differ only in spacing, where both are stored."""
     return exact_fingerprint(f"spelled: {text}")

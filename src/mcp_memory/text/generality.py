@@ -1,53 +1,103 @@
-"""Whether a prompt asks about the world in general, and not about what the person and the memory share."""
+"""Whether a prompt is a general question, not one about the person or their work."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+from mcp_memory.text.stopwords import FUNCTION_WORDS, listed
+from mcp_memory.text.words import folded
+
+_SMALL_TALK = listed(
+    """
+    yes yeah yep yup ok okay sure fine great good nice perfect cool awesome thanks thank thx ty please go
+    continue proceed works worked work next again stop wait no nope hello hi hey morning evening bye sounds
+    looks look right correct agreed lgtm done ready now try
+    vale gracias claro perfecto genial hola buenos buenas dia dias tardes noches tal va listo sigue continua
+    adelante bien muy
+    danke ja nein weiter gut super bitte hallo passt genau
+    merci oui accord tres salut bonjour suite ca et
+    """
+)
+_MOST_SMALL_TALK = 8
+
+_OPENING = (
+    r"^\W*(?:[\w+#.-]{1,20}:\s*)?"
+    r"(?:(?:hey|hi|ok|quick question|random question|so|btw|just wondering|oye|una pregunta)[,: ]+)*"
+)
 _ASKS_IN_GENERAL = re.compile(
-    r"^\W*(?:[\w+#.-]{1,20}:\s*)?(?:(?:hey|hi|ok|quick question|so|btw|oye|una pregunta)[,: ]+)*(?:"
-    r"(?:what(?:'s| is| are| was| were| does| do| did| year| kind| makes)|who(?:'s| is| was| were| \w+ed)"
-    r"|why (?:do|does|is|are|did|was)|when (?:was|did|were|is)|where (?:is|are|was|did)"
-    r"|how (?:do|does|did|can|to|many|much|long|far|old|big|is|are)|which|is it true|is there|are there"
-    r"|does|do|can (?:you|i)|could you)\b"
+    _OPENING + r"(?:"
+    r"(?:what(?:'s| is| are| was| were| does| do| did| year| kind| makes| language| country| time)"
+    r"|who(?:'s| \w+)|why (?:do|does|is|are|did|was)|when (?:was|did|were|is)|where (?:is|are|was|did)"
+    r"|how (?:do|does|did|can|to|many|much|long|far|old|big|is|are)|which"
+    r"|is|are|was|were|does|do|did|can|could|should|will|would)\b"
     r"|(?:explain|define|describe|translate|convert|calculate|compute|give me|tell me|write|compose|generate"
     r"|list|show me|name|fix this|polish|proofread|correct|summari[sz]e|recommend|suggest|difference between"
-    r"|make me an?|regex|recipe|best way|is an?|are|when is|how|statistical|synonyms?|tips|ideas?|help me)\b"
+    r"|make me an?|regex|recipe|best way|how|statistical|synonyms?|tips|ideas?|help me)\b"
     r"|(?:¿\s*)?(?:qué|que es|quién|quien|cómo|como se|cuál|cuáles|cuánt[oa]s?|cuándo|dónde|por qué"
     r"|es verdad)\b"
-    r"|(?:explícame|explica|define|traduce|calcula|corrige|corrígeme|escribe|dame|dime|recomiéndame|resume)\b"
+    r"|(?:explícame|explica|define|traduce|calcula|corrige|corrígeme|escribe|dame|dime|recomiéndame|resume"
+    r"|pasa|convierte)\b"
     r"|(?:was ist|wer|wie|warum|wo|wann|welche[rs]?|erkläre?|übersetze?)\b"
-    r"|(?:qu'est-ce|c'est quoi|pourquoi|comment|combien|qui|quel(?:le)?s?|explique|traduis)\b)",
+    r"|(?:qu'est-ce|c'est quoi|pourquoi|comment|combien|qui|quel(?:le)?s?|explique|traduis)\b)"
+    r"|\b(?:in general|en general|im allgemeinen|en général)\b",
     re.IGNORECASE,
 )
 _SHARED = re.compile(
-    r"\b(?:my|mine|our|ours|we|us|we're|we've|let's|i'm|i've|again|last (?:time|week|month|session)"
-    r"|yesterday|earlier|still|already|here|should i|do i (?:have|need)|can i (?:have|eat|take)|i have"
-    r"|(?:this|these) (?!mean|work|sentence|paragraph|text)\w+"
-    r"|mis?|nuestr[oa]s?|nosotros|tenemos|tengo|usamos|hicimos|quedamos|aquí|ayer|todavía|le hago|hago"
+    r"\b(?:my|mine|our|ours|we|us|we're|we've|let's|i'm|i've|am i|do i lead|again"
+    r"|last (?:time|week|month|session)|yesterday|earlier|still|already|here|should i|do i (?:have|need)"
+    r"|can i (?:have|eat|take)|i have"
+    r"|(?:this|these) (?!mean|work|sentence|paragraph|text|code|folder|file|error)\w+"
+    r"|mis?|nuestr[oa]s?|nosotros|tenemos|tengo|hicimos|\w+amos|aquí|ayer|todavía|le hago|voy"
     r"|mein\w*|unser\w*|wir|uns|gestern|mon|ma|mes|notre|nos|nous|ici)\b",
     re.IGNORECASE,
 )
+# "The build" is one that both know; "the boiling point of nitrogen" is not. A plural article says little: it
+# also stands before whole kinds ("las ovejas").
 _DEFINITE = re.compile(
-    r"\b(?:the|el|la|los|las|der|die|das|le|les) (?!\w+est\b|best|most|big|first|last|third|same|world|sun"
-    r"|moon|earth|sea|sky|internet|difference|meaning|plot|capital|way|word|speed|size|average|time|comas)"
-    r"(?P<noun>[\w-]+)(?! (?:of|for|between|is|are|to|del?|que|des?|du)\b)",
+    r"\b(?:the|el|la|der|die|das|le) (?!\w+est\b|best|most|big|first|last|third|same|world|sun|moon|earth|sea"
+    r"|sky|internet|difference|meaning|plot|capital|way|word|speed|size|average|time|comas|primary|palabra)"
+    r"[\w-]+\b(?!(?: [\w-]+){0,2} (?:of|for|between|is|are|to|in|on|del?|que|des?|du)\b)",
     re.IGNORECASE,
 )
 _OF_THE_WORLD = re.compile(
-    r"^\W*(?:[\w+#.-]{1,20}: |explain|translate|define|who (?:is|was|were)\b|what time is it|is there a way"
-    r"|c[oó]mo se|quién (?:es|fue|\w+ó)\b|explica|traduce|was ist|qu'est-ce)",
+    r"^\W*(?:[\w+#.-]{1,20}: |explain|translate|define|who (?:is|was|were|\w+ed|built|wrote|made)\b"
+    r"|what time is it|is there a way|c[oó]mo se|quién (?:es|fue|\w+ó)\b|qué significa|explica|traduce"
+    r"|was ist|qu'est-ce)",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“«][^\"”»]{3,}[\"”»]")
 _NAME = re.compile(r"(?<=[\w,;] )[A-ZÁÉÍÓÚÑ][\wá-ÿ]{2,}\b")
+_WORD = re.compile(r"\w+")
+
+
+def is_small_talk(prompt: str) -> bool:
+    """Whether a prompt only agrees, thanks, greets or says to go on.
+
+    >>> is_small_talk("yes do that")
+    True
+    >>> is_small_talk("what am I allergic to?")
+    False
+    """
+    words = _WORD.findall(folded(prompt))
+    return len(words) <= _MOST_SMALL_TALK and all(
+        word in _SMALL_TALK or word in FUNCTION_WORDS for word in words
+    )
+
+
+def is_about_the_person(prompt: str) -> bool:
+    """Whether something in it is the person's own ("my", "we", "am I").
+
+    >>> is_about_the_person("what am I allergic to?")
+    True
+    """
+    return bool(_SHARED.search(prompt))
 
 
 def asks_in_general(prompt: str, memories: Iterable[str] = ()) -> bool:
     """Whether it is a question or task that anybody could ask, with nothing in it of the person's own.
 
-    `memories`: texts that may be meant; a name that stands in them makes the question a special one.
+    `memories`: texts that may be meant; if most names in the question stand in them, it is a special one.
 
     >>> asks_in_general("how do I reverse a string in TypeScript")
     True
@@ -55,11 +105,15 @@ def asks_in_general(prompt: str, memories: Iterable[str] = ()) -> bool:
     False
     >>> asks_in_general("What did Caroline research?", ["Caroline looked into adoption."])
     False
+    >>> asks_in_general("is it far from Ghent to Bruges?", ["The office is in Ghent."])
+    True
     """
     said = _QUOTED.sub('""', " ".join(prompt.split()))
-    if not _ASKS_IN_GENERAL.match(said) or _SHARED.search(said):
+    if not _ASKS_IN_GENERAL.search(said) or is_about_the_person(said):
         return False
     if _DEFINITE.search(said) and not _OF_THE_WORLD.match(said):
         return False
-    names = "|".join(map(re.escape, _NAME.findall(said)))
-    return not names or not any(re.search(rf"\b(?:{names})\b", text) for text in memories)
+    names = _NAME.findall(said)
+    texts = tuple(memories)
+    known = sum(any(re.search(rf"\b{name}\b", text) for text in texts) for name in names)
+    return not names or known <= len(names) / 2

@@ -38,7 +38,7 @@ class GraphLines:
 
     @property
     def dangling(self) -> tuple[RelationLine, ...]:
-        """Relations with an end that no line describes: earlier releases of Anthropic's server made such."""
+        """Relations with an undescribed end, as earlier releases of Anthropic's server wrote them."""
         return tuple(line for line in self.relations if not {line.source, line.target} <= self.names)
 
 
@@ -58,7 +58,7 @@ def parse(text: str) -> GraphLines:
 
 
 def render(lines: GraphLines) -> str:
-    """Entities, then relations, then what could not be read; an empty graph is one empty line."""
+    """Entities, then relations, then unreadable lines; an empty graph is one empty line."""
     written = [*map(rendered, lines.entities), *map(rendered, lines.relations)]
     return "\n".join([*written, *lines.unreadable]) + "\n"
 

@@ -17,7 +17,7 @@ _OUR_TAG = re.compile(rf"<(/?)\s*({TAG})", re.IGNORECASE)
 
 
 def token_count(text: str) -> int:
-    """About how many tokens a text is: one for four characters, as English has with the usual tokenizers."""
+    """Estimated tokens of a text: one per four characters, as for English with common tokenizers."""
     return -(-len(text) // 4)
 
 
@@ -34,7 +34,7 @@ def line(memory: Memory, space: str = "") -> str:
 
 
 def block(heading: str, lines: Iterable[str]) -> str:
-    """The whole, labelled; empty if there is nothing to say."""
+    """The labelled block; empty without lines."""
     body = "\n".join(lines)
     return f'<{TAG} note="{NOTE}">\n{heading}\n{body}\n</{TAG}>' if body else ""
 
@@ -50,5 +50,5 @@ def within(lines: Iterable[str], budget: int) -> Iterator[str]:
 
 
 def _harmless(text: str) -> str:
-    """A memory cannot end the block that quotes it."""
+    """Escape the closing tag, so that a memory cannot end the block."""
     return _OUR_TAG.sub(r"‹\1\2", text)

@@ -1,4 +1,4 @@
-"""Tells whether a text is written in English, by its script and its function words."""
+"""Detects whether a text is in English, by its script and its function words."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ _OPENING = re.compile("[\u00bf\u00a1]")  # the signs that open a question or a c
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is clearly in another language than English; what is unclear counts as English."""
+    """Whether a text is clearly not in English; unclear ones count as English."""
     letters = [character for character in text if character.isalpha()]
     latin = sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
     if letters and latin < len(letters) / 2:

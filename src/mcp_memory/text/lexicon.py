@@ -6,13 +6,11 @@ meanings part in some sentence (`right`/`correct`, `home`/`house`, `auth`) have 
 
 from collections.abc import Iterator
 
+from mcp_memory.text.stopwords import listed
+
 
 def _rows(table: str) -> Iterator[list[str]]:
     return (line.split() for line in table.strip().splitlines())
-
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
 
 
 def _groups(table: str) -> dict[str, str]:
@@ -71,7 +69,7 @@ _VERB_GROUPS = _groups(
     wash
     """
 )
-_PLAIN_VERBS = _listed(
+_PLAIN_VERBS = listed(
     """
     accept add agree analyze analyse apply arrive ask attend avoid bake become believe belong book
     borrow bring call cancel carry catch check click close collaborate come commit commute compile
@@ -343,7 +341,11 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r"\b(?:is|are|am) not able to\b|\b(?:is|are|am) unable to\b", "can not"),
     (r"\b(?:is|are|am) able to\b", "can"),
     (r"\b(?:has|have) to\b", "must"),
-    (r"\bused to\b", "formerly"),
+    # To be used to something is no past.
+    (
+        r"(?<!\bam )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgot )(?<!\bis )(?<!\bwas )\bused to\b",
+        "formerly",
+    ),
     (r"\b(?:due to|owing to)\b", "because of"),
     (r"\bin order to\b", "to"),
     (r"\bclose to\b", "near"),
@@ -358,14 +360,14 @@ PHRASES: tuple[tuple[str, str], ...] = (
 )
 
 # These add nothing to a fact. Not here: anything of time, degree of certainty, number or direction.
-FILLERS = _listed(
+FILLERS = listed(
     """
     a an the do does really very quite simply actually definitely basically currently now still
     also already indeed please that
     el la los las un una unos unas muy también ya actualmente realmente
     """
 )
-EMPHASIS = _listed(
+EMPHASIS = listed(
     """
     really very quite simply actually definitely basically currently now still also already indeed
     muy también ya actualmente realmente
@@ -373,19 +375,19 @@ EMPHASIS = _listed(
 )
 """Fillers that a negation makes something of: `not definitely coming` is not `not coming`."""
 
-SAME_IN_THE_PAST = _listed("cost read put set hit cut let shut quit split spread bet beat hurt cast burst")
+SAME_IN_THE_PAST = listed("cost read put set hit cut let shut quit split spread bet beat hurt cast burst")
 """Verbs whose past looks like their present: only the -s of `costs` says that it is not past."""
 
 # What one likes, drinks or speaks has no order; steps have.
-UNORDERED_AFTER = _listed("like hate dislike drink eat speak know use want need enjoy love play have own")
+UNORDERED_AFTER = listed("like hate dislike drink eat speak know use want need enjoy love play have own")
 
-DETERMINERS = _listed(
+DETERMINERS = listed(
     """
     a an the this that these those my your his her its our their no some any all every each of for with
     in on by from has have had
     """
 )
-AUXILIARIES = _listed("is are was were has have had can could will would shall should must may might")
+AUXILIARIES = listed("is are was were has have had can could will would shall should must may might")
 ARTICLES_OF_ONE = frozenset({"a", "an", "un", "una"})
 PRESENT_OF_BE = frozenset({"is", "are", "am", "es"})  # but not está: es aburrido is not está aburrido
 PAST = "~past"
@@ -393,7 +395,7 @@ SUBJECTS_LEFT_OUT = frozenset({"user", "usuario"})  # at the beginning, a note i
 # After these, `to swim` and `swimming` are the same.
 BEFORE_INFINITIVES = frozenset({"like", "hate", "dislike", "begin", "continue"})
 # Words of two letters that mean something else in capitals: the US is not us.
-CAPITALS_MATTER = _listed("us it who is am an as at or in on no so to me may will be do he we")
+CAPITALS_MATTER = listed("us it who is am an as at or in on no so to me may will be do he we")
 
 
 def _counted(words: str, first: int, step: int = 1) -> dict[str, str]:

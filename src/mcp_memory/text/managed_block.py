@@ -1,4 +1,4 @@
-"""A block in somebody else's text file that is ours to keep up to date; the rest is left alone."""
+"""A managed block in a user's text file; the rest is left alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ END = "<!-- mcp-memory: end -->"
 
 
 def replaced(text: str, content: str) -> str:
-    """The text with the block's new content; an empty content takes the block away.
+    """The text with the block's new content; empty content removes the block.
 
     >>> once = replaced("# Notes", "one")
     >>> replaced(replaced(once, "two"), "") == "# Notes"

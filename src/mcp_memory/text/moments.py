@@ -23,7 +23,7 @@ _LAST = re.compile(r"last\s+(?P<what>[a-z]+)")
 
 
 def moment(text: str, now: datetime) -> datetime:
-    """The time meant; what has no time zone is meant in that of `now`. A day means its beginning."""
+    """The parsed time, in the time zone of `now` unless it has its own. A day means its beginning."""
     wanted = " ".join(text.lower().split())
     try:
         found = _named(wanted, now) or _ago(wanted, now) or _last(wanted, now)
@@ -33,7 +33,7 @@ def moment(text: str, now: datetime) -> datetime:
         return read if read.tzinfo else read.replace(tzinfo=now.tzinfo)
     except (ValueError, OverflowError, OSError):
         raise Invalid(
-            f"{text!r} is no time: write 2026-03-08, 2026-03-08T12:00, yesterday, 2 weeks ago or 3d"
+            f"{text!r} is not a time: write 2026-03-08, 2026-03-08T12:00, yesterday, 2 weeks ago or 3d"
         ) from None
 
 

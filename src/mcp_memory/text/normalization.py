@@ -27,7 +27,7 @@ _NUMBER_AND_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)([a-z]+)\b")
 _LETTER_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _Z_SPELLING = re.compile(r"(?<=\w{4})is(?=e[ds]?$|ing$|ations?$)|(?<=anal)ys(?=e[ds]?$|ing$)")
 
-# A phrase of time, place or condition at the beginning says the same at the end.
+# A phrase of time, place or condition means the same at the beginning and at the end.
 _MOVABLE = re.compile(
     r"^((?:(?:on|in|at|every|each|after|before|during|since|if|when|al|por|cada) [^,.;]{1,40}),|"
     r"(?:(?:(?:on|every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
@@ -55,13 +55,13 @@ _ON_A_DATE = re.compile(r"\bon (?=(?:the )?(?:\d{4}-)?\d{2}-\d{2}\b)")
 
 @dataclass(frozen=True)
 class Word:
-    """A word as it stands in the text, and what it is taken for."""
+    """A word of the text, and its normalized meaning."""
 
     surface: str
     meaning: str
 
 
-def wording(text: str) -> tuple[Word, ...]:
+def normalized(text: str) -> tuple[Word, ...]:
     """The words of a text that carry its fact, in an order that does not depend on style."""
     words = _tokens(text)
     meant = [Word(word, meaning) for i, word in enumerate(words) if (meaning := _meaning(words, i))]

@@ -1,24 +1,21 @@
 """Words that name a difference between two texts: negations, opposites, quantities, times."""
 
 from mcp_memory.text.lexicon import SYNONYMS, VERB_FORMS
-
-
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+from mcp_memory.text.stopwords import listed
 
 
 def _meaning(word: str) -> str:
     return VERB_FORMS.get(word) or SYNONYMS.get(word) or word
 
 
-NEGATIONS = _listed(
+NEGATIONS = listed(
     """
     not no never none nobody nothing nowhere neither nor without cannot hardly barely unable stop avoid
     lack nunca jamás sin nadie nada ni tampoco ningún ninguna
     """
 )
 
-QUANTITIES = _listed(
+QUANTITIES = listed(
     """
     all some most few many several both half only more less least every always often sometimes rarely
     once twice single dozen lots little much about exactly almost any partly
@@ -26,9 +23,9 @@ QUANTITIES = _listed(
     """
 )
 
-MODALS = _listed("must may might can could should shall will would try plan consider want puede debe")
+MODALS = listed("must may might can could should shall will would try plan consider want puede debe")
 
-TIMES = _listed(
+TIMES = listed(
     """
     monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow morning afternoon
     evening night daily weekly monthly yearly summer winter spring autumn weekend weekends weekdays next

@@ -1,4 +1,4 @@
-"""Values as JSON can hold them."""
+"""Converts values to JSON types."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+_PLAIN = frozenset({str, int, float, bool})
+
 
 def plain(value: Any) -> Any:
     """Texts, numbers, lists and objects; a time is ISO 8601 with its offset."""
+    if value is None or type(value) in _PLAIN:  # most are
+        return value
     if isinstance(value, datetime):
         return value.isoformat()
-    # A shape, asked this way so that nobody has to load pydantic who has none.
+    # A shape, recognised without importing pydantic.
     if dump := getattr(value, "model_dump", None):
         return plain(dump())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""Parts of a text that stand for the whole."""
+"""Shortened texts."""
 
 
 def shortened(text: str, most: int = 80) -> str:
@@ -15,7 +15,7 @@ def first_lines(text: str, most: int = 80, count: int = 3) -> str:
 
 
 def ends_of(text: str, most: int) -> str:
-    """The text, or its beginning and its end: in a long prompt, that is where the question stands."""
+    """The text, or its beginning and end: a long prompt has its question there."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -19,7 +19,7 @@ from typing import Literal
 
 from mcp_memory.text.fine_print import fine_differences
 from mcp_memory.text.lexicon import MONTHS, PAST, UNITS
-from mcp_memory.text.normalization import Word, wording
+from mcp_memory.text.normalization import Word, normalized
 from mcp_memory.text.opposites import ANTONYMS, MODALS, NEGATIONS, QUANTITIES, TIMES
 from mcp_memory.text.wordings import has_wording, wordings
 
@@ -30,7 +30,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a model's cosines are to be read; the defaults are all-MiniLM-L6-v2's."""
+    """Calibration of a model's cosines; the defaults are those of all-MiniLM-L6-v2."""
 
     unrelated: float = 0.2
     """The cosine of texts that have nothing in common."""
@@ -39,7 +39,7 @@ class Calibration:
 
     @property
     def least_cosine(self) -> float:
-        """Below this no verdict says `same`, so no pair below it needs to be looked at."""
+        """Below this no verdict is `same`, so such pairs need not be compared."""
         return self.unrelated + self.nearness * (1 - self.unrelated)
 
 
@@ -100,8 +100,8 @@ def reworded(found: Sequence[Difference]) -> bool:
 
 
 def differences(a: str, b: str) -> tuple[Difference, ...]:
-    """Everything the two texts say differently, in the order of the first."""
-    left, right = wording(a), wording(b)
+    """All differences between two texts, in the order of the first."""
+    left, right = normalized(a), normalized(b)
     meant_left, meant_right = ([word.meaning for word in words] for words in (left, right))
     if meant_left == meant_right:
         return tuple(Difference("name", *found) for found in fine_differences(a, b)) or (
@@ -121,7 +121,7 @@ def differences(a: str, b: str) -> tuple[Difference, ...]:
 
 
 def _by_letter(a: str, b: str) -> tuple[Difference, ...]:
-    """Texts without any telling word are the same only if they are equal."""
+    """Texts without any content word are the same only if they are equal."""
     return () if a.split() == b.split() else (Difference("word", a.strip(), b.strip()),)
 
 

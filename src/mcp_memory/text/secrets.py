@@ -1,8 +1,8 @@
 """Finds credentials in text: keys, tokens, passwords, private keys.
 
-Kept libraries were looked at first. The one for Python (detect-secrets) reads source code line by line,
-knows few of today's providers and no passwords in prose, and some of its patterns take quadratic time. So
-the patterns are here: each is linear, and names what it finds.
+The maintained Python library (detect-secrets) reads source code line by line, knows few of today's providers
+and no passwords in prose, and some of its patterns take quadratic time. So the patterns are here: each is
+linear, and names what it finds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 HIDDEN = "[redacted]"
 MOST_SECRETS = 100
-"""Secrets that are told apart in one text; all of them are redacted."""
+"""Most secrets that are reported for one text; all are redacted."""
 
 _VALUE = r"[^\s\"'`,;<>()\[\]]"
 _PASSWORD = (
@@ -32,7 +32,7 @@ _TOPICS = (
     r"polic|length|manager|file|field|hash|limit|count|reset|rotation|form|prompt|column|store|vault|generator"
     r"|format|rule|type|size|budget|bucket|usage|lifetime|endpoint|expir|rota|caduca"
 )
-"""What follows the word when the sentence is about something else: "the password policy for …"."""
+"""Words after which the sentence is not about a secret: "the password policy for …"."""
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -158,7 +158,7 @@ def _all(text: str) -> Iterator[Secret]:
 
 
 def _is_ordinary(kind: str, match: re.Match[str]) -> bool:
-    """Whether what stands in a secret's place is a plain word or a placeholder: "the token is rotated"."""
+    """Whether the value is a plain word or a placeholder: "the token is rotated"."""
     value = match["value"]
     if _PLACEHOLDER.match(value):
         return True
@@ -175,7 +175,7 @@ def _is_ordinary(kind: str, match: re.Match[str]) -> bool:
 
 
 def _looks_secret(value: str, word: str) -> bool:
-    """Whether a value has a shape that no plain word, number, date, path or address has."""
+    """Whether a value looks unlike any plain word, number, date, path or address."""
     if word == "pin":
         return value.isdigit() and len(value) <= 8
     if _PLAIN_VALUE.match(value):

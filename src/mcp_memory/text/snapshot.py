@@ -1,4 +1,4 @@
-"""The text that stands for an entity when it is embedded, within what the model can read."""
+"""The text that is embedded for an entity, within the model's token limit."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ def snapshot(
 ) -> str:
     """Name, type, description and observations, never above the budget of tokens.
 
-    Relations are left out: with them the right entity stood out less from those it is related to.
+    Relations are left out: with them, entities were harder to tell from related ones.
 
     Of many observations the first three and the last seven are in, then those of the middle with the
-    most varied words that fit. What is too long is shortened, each part giving up what it has beyond
-    a fair share, so that nothing at the end is simply cut off.
+    most varied words that fit. Long parts are shortened to a fair share, so that the end is not simply cut
+    off.
 
-    `token_count` is the model's own count, if there is one to ask; otherwise `cost` has to do.
+    `token_count` is the model's tokenizer; without one, `cost` estimates.
     """
     text = _composed(node, budget)
     aim = float(budget)
@@ -54,7 +54,7 @@ def _composed(node: Node, budget: float) -> str:
 
 
 def cost(text: str) -> float:
-    """About how many tokens a text has; a guess that is high for English and low for few languages."""
+    """Estimated tokens of a text: high for English, low for few languages."""
     others = _LETTERS.sub("", text)
     hangul = len(_HANGUL.findall(others))  # a syllable is read as its two or three letters
     return (len(text) - len(others)) / _CHARACTERS_PER_TOKEN + len(others) + hangul
@@ -76,7 +76,7 @@ def shortened(text: str, limit: float) -> str:
 
 
 def fair_shares(wants: Sequence[float], room: float) -> list[float]:
-    """How much each may have: all it wants if that is modest, else an equal part of what is left."""
+    """Fair shares of a budget: small demands are met in full, the others share the rest equally."""
     shares = [0.0] * len(wants)
     left = max(0.0, room)
     for rank, index in enumerate(sorted(range(len(wants)), key=lambda i: wants[i])):

@@ -1,12 +1,13 @@
-"""The function words of English and Spanish, folded: they say nothing about what a text is about."""
+"""Function words of English and Spanish, folded; they carry no topic."""
 
 
-def _listed(words: str) -> frozenset[str]:
+def listed(words: str) -> frozenset[str]:
+    """The words of a text, as tables of words are written here."""
     return frozenset(words.split())
 
 
 # "may" and "us" are left out: a month and a country are asked for by name.
-ENGLISH = _listed(
+ENGLISH = listed(
     """
     a about above after again against all also am an and any are aren arent as at be because been
     before being below between both but by can cannot cant could couldnt d did didnt do does doesnt
@@ -22,7 +23,7 @@ ENGLISH = _listed(
 )
 
 # Left out because English means something by them: son, sin, hay, tan, era, van, sea, pues.
-SPANISH = _listed(
+SPANISH = listed(
     """
     al algo algun alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos
     aqui asi aun aunque cada como con contra cual cuales cualquier cuando cuanto cuantos cuya cuyo de
@@ -40,7 +41,7 @@ SPANISH = _listed(
 
 FUNCTION_WORDS = ENGLISH | SPANISH
 
-WORDS_OF_REQUESTS = _listed(
+WORDS_OF_REQUESTS = listed(
     """
     across aspect aspects bring brought chat chats clear comprehensive conversation conversations
     describe detail details detailed different discuss discussed discussion discussions everything
@@ -48,14 +49,14 @@ WORDS_OF_REQUESTS = _listed(
     recap remember session sessions summarise summarize summary talk talked tell throughout topic
     topics various walk
     aspectos conversacion conversaciones cuenta describe dime explica lista mencionado mensajes
-    orden resume resumen temas
+    orden resumen resumeme temas
     """
 )
-"""What frames a request to a memory (`list the order in which I brought up different aspects of …`)."""
+"""Words that only frame a request (`list the order in which I brought up different aspects of …`)."""
 
 NOT_ENGLISH = (
     SPANISH
-    | _listed(
+    | listed(
         """
         der die das und ist nicht ein eine einen dem den wie wann wo wer ich sie wir ihr auf mit fur von
         zum zur le les des du est une et dans pour qui que quoi quand ou avec sur pas je nous vous ils elle
@@ -66,11 +67,11 @@ NOT_ENGLISH = (
 ) - ENGLISH
 """Function words of Spanish, German, French, Portuguese, Italian and Dutch that English does not have."""
 
-WORDS_OF_NOTES = _listed(
+WORDS_OF_NOTES = listed(
     """
     like made make makes need needs used user users uses using well
     ahora bien cosa cosas debe deben decir dice dicho forma hecho luego mejor menos modo parte poder
     quiere usando usar usuario usuarios vamos
     """
 )
-"""Too common in notes to tell one topic from another."""
+"""Too common in notes to distinguish topics."""

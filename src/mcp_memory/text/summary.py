@@ -10,11 +10,11 @@ LONGEST_QUOTE = 500
 
 
 SHORT_QUOTE = 160
-"""Where the result beside it is read as well."""
+"""The same where the structured result is read as well."""
 
 
 def summary(found: Sequence[tuple[Memory, float]], *, longest: int = LONGEST_QUOTE) -> str:
-    """Memories with their relevance; what they say is quoted, so that it reads as no instruction."""
+    """Memories with their relevance; contents are quoted, so that they do not read as instructions."""
     if not found:
         return "No memories found."
     items = (_item(n, *pair, longest) for n, pair in enumerate(found, start=1))

@@ -60,7 +60,7 @@ def topics(
 
 
 def _groups_by_meaning(vectors: NDArray[np.float32], cut: float) -> list[list[int]]:
-    """The clusters of two or more, each text that is alone joined to the nearest; none if too few."""
+    """Clusters of two or more texts, with single texts joined to the nearest; none if there are too few."""
     groups = average_linkage(vectors, cut)
     real = [group for group in groups if len(group) > 1]
     if len(real) < 2:
@@ -85,7 +85,7 @@ def _named(texts: Sequence[str], groups: Sequence[Sequence[int]]) -> dict[str, l
 
 
 def class_name(count: Counter[str], spread: Mapping[str, int], class_count: int) -> str:
-    """The two terms that tell a class from the others, by c-TF-IDF: share in it × ln(classes / with it)."""
+    """The two most distinctive terms of a class, by c-TF-IDF: share in it × ln(classes / with it)."""
     total = sum(count.values())
     scores = {term: n / total * math.log(class_count / spread[term]) for term, n in count.items()}
     best = sorted(scores, key=lambda term: (-scores[term], -count[term]))[:2]

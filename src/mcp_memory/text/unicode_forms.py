@@ -1,4 +1,4 @@
-"""Unicode normalisation at a cost that is linear in the length of the text.
+"""Unicode normalisation in linear time.
 
 Normalising sorts each run of combining marks, in quadratic time: 50 kB of accents on one letter would hold
 the interpreter for seconds. No language writes more than a few marks on a letter, so longer runs are cut
@@ -12,7 +12,7 @@ from typing import Literal
 
 MOST_MARKS = 30
 _MARK_CODES = range(0x300, 0x1F000)
-"""Every combining mark of Unicode is in here; a test looks at the rest."""
+"""All combining marks of Unicode; a test checks that none is missing."""
 
 Form = Literal["NFC", "NFKD"]
 

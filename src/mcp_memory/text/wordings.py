@@ -1,4 +1,4 @@
-"""A memory that holds several wordings of one fact, each on a line of its own."""
+"""Memories with several wordings of one fact, one per line."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ def wordings(content: str) -> list[str]:
 
 
 def with_wordings(content: str, others: Iterable[str]) -> str:
-    """The content, and below it each wording that it does not have yet: nothing that was said is hidden."""
+    """The content with each new wording appended as a line."""
     known = {_key(line) for line in wordings(content)}
     kept = [content]
     for other in others:
@@ -25,6 +25,6 @@ def has_wording(content: str, other: str) -> bool:
 
 
 def _key(text: str) -> str:
-    """Without spacing, the full stop at the end, and the capital at the beginning."""
+    """The wording without spacing, final full stop and initial capital."""
     plain = " ".join(text.split()).rstrip(".!")
     return plain[:1].lower() + plain[1:]

@@ -1,12 +1,10 @@
-"""Text as the words it is indexed by and searched for, the same on every database."""
+"""The tokenizer: words for indexing and search, the same on every database."""
 
 import re
 import threading
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-
-from snowballstemmer.english_stemmer import EnglishStemmer
 
 from mcp_memory.text.stopwords import FUNCTION_WORDS, WORDS_OF_REQUESTS
 from mcp_memory.text.unicode_forms import normalised_form
@@ -49,7 +47,14 @@ _LETTERS_AND_DIGITS = re.compile(r"([A-Za-z]+)([0-9]+)|([0-9]+)([A-Za-z]+)")
 
 _DYING = {"die": "dy", "lie": "ly", "tie": "ty"}  # the stems that do not begin as one of their words
 
-_stemmer = EnglishStemmer()
+try:  # the same stems in C, fourteen times as fast
+    from Stemmer import Stemmer
+
+    _stemmer = Stemmer("english", 0)
+except ImportError:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    _stemmer = EnglishStemmer()
 _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
 
@@ -66,7 +71,7 @@ def beginnings_of(terms: Collection[str]) -> frozenset[str]:
 def tokens_near(text: str, beginnings: frozenset[str]) -> list[str]:
     """Like `tokens`, but only words that begin as a term does are stemmed: stemming costs most.
 
-    A stem begins as its word does, so a plain word with another beginning stands for itself.
+    A stem has the same beginning as its word, so words with another beginning are not stemmed.
     """
     found: list[str] = []
     for chunk in _chunks(text):
@@ -77,17 +82,20 @@ def tokens_near(text: str, beginnings: frozenset[str]) -> list[str]:
     return found
 
 
-def query_terms(text: str, most: int = MOST_TERMS) -> list[str]:
-    """The distinct words worth looking for, in order; function words only when there is nothing else."""
+def query_terms(text: str, most: int = MOST_TERMS, without: Collection[str] = ()) -> list[str]:
+    """The distinct search terms in order; function words only if there is nothing else.
+
+    `without`: the function words of other languages than English and Spanish.
+    """
     words = [word for chunk in _chunks(text) for word in _looked_for(chunk)]
-    telling = [word for word in words if word not in FUNCTION_WORDS] or words
+    telling = [word for word in words if word not in FUNCTION_WORDS and word not in without] or words
     return list(dict.fromkeys(map(_stem, _without_frame(telling))))[:most]
 
 
 def _without_frame(words: list[str]) -> list[str]:
     """The words without those that only frame a request.
 
-    One of them, or a query of little else, may well be what is looked for.
+    They are kept if the query has only one of them, or little else.
     """
     told = [word for word in words if word not in WORDS_OF_REQUESTS]
     framed = len(words) - len(told) >= _FRAME and len(set(told)) >= _TOLD
@@ -160,7 +168,7 @@ def _chunks(text: str) -> list[str]:
 
 
 def _indexed(chunk: str) -> tuple[str, ...]:
-    # A pasted blob must not sit in the cache for good.
+    # A pasted blob must not stay in the cache.
     return _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _tokens_of.__wrapped__(chunk)
 
 

@@ -1,4 +1,4 @@
-"""A connection to a server that speaks MCP for one client, and how one is come by."""
+"""Connections to a server for one MCP client, and how they are made."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from mcp_memory.thin.endpoint import Endpoint
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 GREETING = 5.0
-"""Seconds that a server has to answer the first line of a connection."""
+"""Timeout in seconds for the answer to the first line of a connection."""
 
 LONGEST_START = 60.0
-"""Seconds until a server that was started must be there."""
+"""Timeout in seconds for a started server to listen."""
 
 LOOK_EVERY = 0.02
-"""Seconds between two looks for a server that is starting."""
+"""Polling interval in seconds while a server starts."""
 
 
 class StartFailed(Exception):
-    """A shared server was started, and ended before it was there."""
+    """A shared server was started, and exited before it listened."""
 
 
 class ServerEnded(Exception):
-    """The server that this process had for itself has ended, and no other shall be started."""
+    """This process's own server has ended, and no other is to be started."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
 
 
-class Connection:
+class ServerConnection:
     """A session with the shared server."""
 
     def __init__(self, connected: socket.socket, greeting: str) -> None:
         self._socket = connected
         self.greeting = greeting
-        """What is running, in words for the log."""
+        """Description for the log."""
 
     def send(self, line: bytes) -> None:
         self._socket.sendall(line)
 
     def lines(self) -> Iterator[bytes]:
-        """Read until the server hangs up or disappears."""
+        """Read until the server disconnects."""
         try:
             with self._socket.makefile("rb") as incoming:
                 for line in incoming:
@@ -73,16 +73,16 @@ class Connection:
 class Connector:
     """Connects to the shared server, starts one when none runs, and asks an older one to leave."""
 
-    def __init__(self, endpoint: Endpoint, settings: Settings, session: str) -> None:
+    def __init__(self, endpoint: Endpoint, settings: ThinSettings, session: str) -> None:
         self._endpoint = endpoint
         self._settings = settings
         self._session = session
         self._private: PrivateConnection | None = None
         self._silent = 0
-        """How often a server was there and said nothing."""
+        """How often a server accepted the connection but did not answer."""
 
-    def find(self) -> Connection | None:
-        """A session with the server that runs. Raises `Refused` when it does not want these settings."""
+    def find(self) -> ServerConnection | None:
+        """A session with the running server. Raises `Refused` if it rejects these settings."""
         try:
             connected = self._endpoint.connect(GREETING)
         except NoServer:
@@ -103,9 +103,9 @@ class Connector:
             self._send_away()
             return None
         connected.settimeout(None)
-        return Connection(connected, str((said.get("answer") or {}).get("greeting", "")))
+        return ServerConnection(connected, str((said.get("answer") or {}).get("greeting", "")))
 
-    def find_or_start(self) -> Connection:
+    def find_or_start(self) -> ServerConnection:
         """A session with a shared server, or with one of this process's own if none can be started.
 
         Raises `Refused` as `find` does, and `ServerEnded`.
@@ -118,7 +118,7 @@ class Connector:
             self._private = PrivateConnection(self._settings)
             return self._private
 
-    def _shared(self) -> Connection:
+    def _shared(self) -> ServerConnection:
         deadline = time.monotonic() + LONGEST_START
         started: Popen[bytes] | None = None
         while time.monotonic() < deadline:
@@ -134,19 +134,19 @@ class Connector:
             if started is not None and started.poll() is not None:
                 if started.returncode:
                     raise StartFailed(f"it ended with {started.returncode}")
-                started = None  # another server was faster, or a newer one has asked it to leave
+                started = None  # another server was faster, or a newer one replaced it
             time.sleep(LOOK_EVERY)
         raise StartFailed("it did not answer in time")
 
     def _start(self) -> Popen[bytes] | None:
         started = start_server(self._endpoint, self._settings)
         if started is not None:
-            # A server that ends is not to be kept in the table of processes by its client.
+            # Reap the server's process when it ends, so that it does not stay as a zombie.
             threading.Thread(target=started.wait, daemon=True).start()
         return started
 
     def _http(self) -> dict[str, str] | None:
-        """Settings for the server to serve HTTP too, if asked."""
+        """HTTP settings for the server, if this client wants it served."""
         return self._settings.of("http") if self._settings["http"] == "yes" else None
 
     def _send_away(self) -> None:
@@ -156,10 +156,10 @@ class Connector:
             return
 
 
-class PrivateConnection(Connection):
-    """A session with a server of this process's own, over pipes: the way out when none can be shared."""
+class PrivateConnection(ServerConnection):
+    """A session with a server of this process's own, over pipes: the fallback when none can be shared."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ThinSettings) -> None:
         import subprocess
 
         self.greeting = ""
@@ -189,7 +189,7 @@ class PrivateConnection(Connection):
             yield b"%d %b" % (number, line) if number is not None else wire.unnumbered(line)
 
     def close(self) -> None:
-        """Close the server's input, upon which it leaves."""
+        """Close the server's input, which ends it."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()

@@ -1,9 +1,9 @@
-"""Where the shared server of some settings is found: a socket that only its owner can open.
+"""The address of the shared server for given settings: a socket that only its owner can open.
 
-A Unix socket in the runtime folder, mode 0600, and both sides look at the other's user. If that folder's
+A Unix socket in the runtime folder, mode 0600; both sides check the peer's user. If that folder's
 name is too long for a socket, the socket is in a folder of this user in /tmp, and a link leads there. Where
 there are no such sockets: a port of this machine, whose number and secret are in a file of mode 0600. Each
-side proves there that it has read the file, and nobody who listens in on the port learns what it says.
+side proves that it has read the file by challenge and response, without revealing its content.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 LONGEST_ADDRESS = 100
-"""Bytes that the name of a Unix socket may have on every system."""
+"""Longest path of a Unix socket that every system supports, in bytes."""
 
 SHORT_PARENT = "/tmp"
-"""Not TMPDIR: clients set it differently for what they start, and would not find the same server."""
+"""Not TMPDIR, which clients set differently: they would not find the same server."""
 
 
 class NoServer(Exception):
-    """No server is there, or none that may be spoken to."""
+    """No server is listening, or it belongs to somebody else."""
 
 
 class Endpoint:
-    """The files of one shared server, and how to speak to it."""
+    """The files of one shared server, and how to connect to it."""
 
     def __init__(self, folder: str, name: str, *, loopback: bool = False) -> None:
         self.folder = folder
@@ -48,23 +48,23 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """The socket, or the file that says which port it is."""
+        """The socket, or the file with its port."""
         if self.loopback:
             return self.file("port")
         return short_address(self.link) if self.is_elsewhere else self.link
 
     @property
     def link(self) -> str:
-        """Where a socket is, or a link to it."""
+        """Path of the socket, or of a link to it."""
         return self.file("sock")
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the socket cannot be in the folder, because its name would be too long."""
+        """Whether the socket's path in the folder would be too long."""
         return not self.loopback and len(os.fsencode(self.link)) > LONGEST_ADDRESS
 
     def prepare(self) -> None:
-        """Make the folders, for their owner alone. Raises `OSError` if that is not what they are."""
+        """Create the folders, accessible only to their owner. Raises `OSError` if they are not."""
         prepare_folder(self.folder)
         if self.is_elsewhere:
             prepare_folder(os.path.dirname(self.address))
@@ -80,7 +80,7 @@ class Endpoint:
         return None
 
     def connect(self, timeout: float | None = None) -> socket.socket:
-        """Raises `NoServer`. The time limit is for connecting and stays with the socket."""
+        """Raises `NoServer`. The timeout applies to the connection attempt and stays set on the socket."""
         try:
             connected = self._loopback(timeout) if self.loopback else self._unix(timeout)
         except (OSError, ValueError) as error:
@@ -115,13 +115,13 @@ class Endpoint:
         return connected
 
 
-def endpoint_of(settings: Settings, environ: Mapping[str, str]) -> Endpoint:
+def endpoint_of(settings: ThinSettings, environ: Mapping[str, str]) -> Endpoint:
     folder = os.path.expanduser(settings["runtime_dir"]) or default_folder(environ)
     return Endpoint(folder, settings.name, loopback=settings["shared"] == "loopback")
 
 
 def default_folder(environ: Mapping[str, str]) -> str:
-    """The system's folder for a logged-in person's sockets, else one in that person's cache."""
+    """The platform's runtime folder of the user, else one in the user's cache."""
     runtime = environ.get("XDG_RUNTIME_DIR")
     if runtime and os.path.isdir(runtime):
         return os.path.join(runtime, "mcp-memory")
@@ -134,7 +134,7 @@ def short_address(link: str) -> str:
 
 
 def prepare_folder(folder: str) -> None:
-    """Make it, for its owner alone. Raises `OSError` if that is not what it is."""
+    """Create a folder accessible only to its owner. Raises `OSError` if it is not."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if sys.platform == "win32":
         return
@@ -148,7 +148,7 @@ def prepare_folder(folder: str) -> None:
 
 
 def peer_uid(connected: socket.socket) -> int | None:
-    """The user at the other end; None where the system does not say."""
+    """The peer's user; None where the system does not report it."""
     system: str = sys.platform
     if system == "linux":
         said = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -181,7 +181,7 @@ def same(one: str, other: str) -> bool:
 
 
 def read_line(connected: socket.socket, deadline: float | None = None) -> bytes:
-    """One line, and not a byte more. Raises `OSError`, also when the other side hangs up before its end."""
+    """Read exactly one line. Raises `OSError`, also if the peer disconnects before its end."""
     line = bytearray()
     while not line.endswith(b"\n"):
         if deadline is not None:
@@ -194,7 +194,7 @@ def read_line(connected: socket.socket, deadline: float | None = None) -> bytes:
     return bytes(line)
 
 
-def hello(settings: Settings, version: str, want: str, **more: Any) -> dict[str, Any]:
+def hello(settings: ThinSettings, version: str, want: str, **more: Any) -> dict[str, Any]:
     """The first line of a connection."""
     return {
         "protocol": wire.PROTOCOL,

@@ -1,8 +1,8 @@
-"""Carries an MCP session between standard input and output and the shared server, and keeps it whole.
+"""Forwards an MCP session from standard input and output to the shared server, across restarts.
 
 A server may die or be replaced at any moment. Then another is found or started, the handshake is repeated,
-and every request without an answer is sent again, under its number: the server does no write twice. The
-client sees a slow answer at most.
+and every unanswered request is sent again under its number, so that no write happens twice. The client sees
+at most a slow answer.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from mcp_memory.thin.connection import Connection, Connector
+    from mcp_memory.thin.connection import Connector, ServerConnection
     from mcp_memory.thin.handshake_cache import HandshakeCache, Message
 
 LAST_ANSWERS = 30.0
-"""Seconds that requests may take which were sent before the client hung up."""
+"""Grace period in seconds for requests that were sent before the client disconnected."""
 
 MOST_UNANSWERED = 64
-"""Requests under way, or whose answers the client has not taken; further ones are not read until then."""
+"""Backpressure: with this many unanswered requests, no further ones are read."""
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks for a server, while nobody needs one but to hear of changes."""
+"""Polling interval in seconds for a server that is needed only for change notifications."""
 
 
 class Request:
-    """A request of the client that has no answer yet."""
+    """An unanswered request of the client."""
 
     def __init__(self, message: Message, line: bytes) -> None:
         self.message = message
@@ -53,7 +53,7 @@ class Request:
 
 
 class Forwarder:
-    """One session. `feed` it what the client says; `run` speaks with the server, in a thread of its own."""
+    """One session. `feed` takes lines of the client; `run` talks to the server in another thread."""
 
     def __init__(
         self,
@@ -67,9 +67,9 @@ class Forwarder:
         self._write = write
         self._log = log
         self._state = threading.Condition()
-        # Held while lines go to the server, so that they stay in order. Who only reads never takes it.
+        # Held while lines are sent to the server, to keep their order. The reading side never takes it.
         self._sending = threading.Lock()
-        self._connection: Connection | None = None
+        self._connection: ServerConnection | None = None
         self._unanswered: dict[int, Request] = {}
         self._number = 0
         self._era = ""
@@ -77,12 +77,12 @@ class Forwarder:
         self._initialized: bytes | None = None
         self._subscriptions: dict[str, bytes] = {}
         self._told: list[Request] = []
-        """Requests that were answered from the description, and are asked again of the server that comes."""
+        """Requests that were answered from the cache, and are repeated to the server once it runs."""
         self._own: dict[int, Request] = {}
-        """Requests of ours by their number, whose answers the client does not see."""
+        """Our own requests by number; the client does not see their answers."""
         self._greeted = False
 
-    # What the client says.
+    # From the client.
 
     def feed(self, line: bytes) -> None:
         message = wire.decoded(line)
@@ -97,12 +97,12 @@ class Forwarder:
                 self._pass_on(wire.unnumbered(line))
 
     def _wait_for_room(self) -> None:
-        """A client that does not take its answers is not read from, so that they do not fill the memory."""
+        """Stop reading from a client that does not read its answers, to bound memory."""
         with self._state:
             self._state.wait_for(lambda: self._urgent_count() < MOST_UNANSWERED)
 
     def finish(self) -> None:
-        """The client has hung up: wait until all it asked for is answered."""
+        """The client has disconnected: wait until all its requests are answered."""
         with self._state:
             self._state.wait_for(lambda: not self._urgent(), LAST_ANSWERS)
 
@@ -117,7 +117,7 @@ class Forwarder:
             number = self._number
             self._unanswered[number] = request
             self._state.notify_all()
-        # Also what could not be sent whole may have been received.
+        # A partly sent line may have been received.
         request.was_sent = self._connection is not None
         self._pass_on(wire.numbered(number, request.line, again=False))
 
@@ -145,20 +145,20 @@ class Forwarder:
 
     def _pass_on(self, line: bytes) -> None:
         if self._connection is not None:
-            with suppress(OSError):  # it is gone; what needs to be said again will be
+            with suppress(OSError):  # disconnected; unanswered requests will be sent again
                 self._connection.send(line)
 
-    # What the server says.
+    # From the server.
 
     def run(self) -> None:
-        """Be connected whenever that is needed, for ever. Raises `Refused` and `ServerEnded`."""
-        connection: Connection | None = self._connector.find_or_start()
+        """Keep a connection whenever one is needed. Raises `Refused` and `ServerEnded`."""
+        connection: ServerConnection | None = self._connector.find_or_start()
         while True:
             if connection is not None:
                 self._converse(connection)
             connection = self._found_again()
 
-    def _converse(self, connection: Connection) -> None:
+    def _converse(self, connection: ServerConnection) -> None:
         if connection.greeting and not self._greeted:
             self._greeted = True
             self._log(f"{connection.greeting} running on stdio")
@@ -170,14 +170,14 @@ class Forwarder:
                 number, _, rest = wire.number_of(line)
                 self._hear(number, rest)
         except OSError:
-            pass  # it is gone again; what has no answer is sent to the next
+            pass  # disconnected again; unanswered requests go to the next server
         finally:
             with self._sending:
                 self._connection = None
             connection.close()
 
-    def _open(self, connection: Connection) -> None:
-        """Bring another server to where the last one was."""
+    def _open(self, connection: ServerConnection) -> None:
+        """Restore the session's state on a new server."""
         self._own.clear()
         if self._initialize and self._initialize not in self._unanswered.values():
             self._send_own(connection, self._initialize)
@@ -194,10 +194,10 @@ class Forwarder:
             again, request.was_sent = request.was_sent, True
             connection.send(wire.numbered(number, request.line, again=again))
 
-    def _send_own(self, connection: Connection, request: Request) -> None:
+    def _send_own(self, connection: ServerConnection, request: Request) -> None:
         self._number += 1
         self._own[self._number] = request
-        # Another id than the client's: the server may be asked that one at the same time.
+        # Not the client's id, which may be in use at the same time.
         own = {**request.message, "id": f"mcp-memory-{self._number}"}
         connection.send(wire.numbered(self._number, wire.encoded(own), again=False))
 
@@ -226,7 +226,7 @@ class Forwarder:
                 self._subscriptions.pop(uri, None)
 
     def _compare(self, request: Request, line: bytes) -> None:
-        """Correct what the client was told from the description, if the server says otherwise."""
+        """Notify the client if the server's answer differs from the cached one."""
         if request not in self._told:
             return
         self._told.remove(request)
@@ -237,8 +237,8 @@ class Forwarder:
     def _learn_description(self, request: Request, line: bytes) -> bool:
         return self._description.learn(request.message, era_of(request.message, self._era), line)
 
-    def _found_again(self) -> Connection | None:
-        """A server, started only if a request waits for it; None if there is none after a while."""
+    def _found_again(self) -> ServerConnection | None:
+        """A server, started only if a request waits for it; None on timeout."""
         with self._state:
             if not self._urgent():
                 listening = bool(self._unanswered or self._subscriptions)
@@ -254,7 +254,7 @@ class Forwarder:
 
 
 def forward(connector: Connector, description: HandshakeCache, incoming: Iterable[bytes]) -> int:
-    """The exit code, once the client has hung up and has its answers."""
+    """The exit code, once the client has disconnected and has its answers."""
     writing = threading.Lock()
 
     def write(line: bytes) -> None:
@@ -283,7 +283,7 @@ def _run(forwarder: Forwarder, log: Callable[[str], None]) -> None:
     except ServerEnded as ended:
         os._exit(ended.code)
     except BaseException as error:
-        # A client that is not heard must not wait for ever.
+        # The client must not wait forever.
         log(f"Error: mcp-memory failed unexpectedly ({type(error).__name__}: {error})")
         os._exit(1)
 

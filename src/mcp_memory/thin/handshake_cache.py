@@ -1,8 +1,8 @@
 """Cached handshake and lists, so that a client need not wait for a server to start.
 
 The handshake and the lists of tools, prompts and resources follow from the version and the tool sets.
-Answers are learned from every session, and kept as the bytes that the server sent: nothing is parsed. One
-that the server that comes up does not confirm is corrected, and the client is told that the list has changed.
+Answers are cached from every session, as the bytes that the server sent: nothing is parsed. If the started
+server's answer differs, the cache is corrected and the client is notified that the list has changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
     Message = Mapping[str, Any]
 
@@ -27,30 +27,32 @@ CHANGED = {
     "prompts/list": "notifications/prompts/list_changed",
     "resources/list": "notifications/resources/list_changed",
 }
-"""How a client hears that a list it has seen is another."""
+"""Notification for a changed list."""
 
 _DESCRIBING = frozenset({"initialize", "server/discover", "resources/templates/list", *CHANGED})
 _ERA = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+_VIEWS = "io.modelcontextprotocol/ui"
 _ABOUT_THE_CLIENT = frozenset({"clientInfo", "capabilities", "_meta"})
 _RESULT = b',"result":'
 
 
 class HandshakeCache:
-    """Answers by question, each in a file, in a folder that all clients with the same tool sets share."""
+    """Cached answers, one file per request, in a folder shared by clients with the same tool sets."""
 
     def __init__(self, folder: str, shipped: str = "") -> None:
         self._folder = folder
         self._shipped = shipped
 
     def answer(self, request: Message, era: str) -> bytes | None:
-        """The line that answers such a request, as it was answered before; None if that is not known."""
+        """The cached answer to a request; None if there is none."""
         result = self._known(_file_name(request, era))
         if not result:
             return None
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (json.dumps(request["id"]).encode(), result)
 
     def learn(self, request: Message, era: str, line: bytes) -> bool:
-        """Keep the answer to a request; whether it is another than the one that was known."""
+        """Cache the answer to a request. Returns whether it differs from the cached one."""
         name, result = _file_name(request, era), _result(line)
         known = self._known(name)
         if not result or result == known:
@@ -70,14 +72,14 @@ class HandshakeCache:
                 opened.write(result)
             os.replace(draft, file)
         except OSError:
-            return  # without it a start is only slower
+            return  # without the cache a start is only slower
 
 
 def describes(request: Message) -> bool:
     return request.get("method") in _DESCRIBING
 
 
-def handshake_cache(settings: Settings, environ: Mapping[str, str]) -> HandshakeCache:
+def handshake_cache(settings: ThinSettings, environ: Mapping[str, str]) -> HandshakeCache:
     """The cached descriptions, else those that came with the program."""
     name = folder_name(settings["tools"])
     learned = os.path.join(cache_folder(environ), "descriptions", f"{__version__}-{name}")
@@ -90,13 +92,21 @@ def folder_name(tools: str) -> str:
 
 
 def era_of(request: Message, known: str) -> str:
-    """The version of the protocol that a request is in; `known` is that of the session."""
+    """The version of the protocol that a request is in; `known` is that of the session.
+
+    The lists of clients that support views mention them, so they are cached separately.
+    """
     params = request.get("params") or {}
-    return str(params.get("protocolVersion") or (params.get("_meta") or {}).get(_ERA) or known)
+    meta = params.get("_meta") or {}
+    version = params.get("protocolVersion") or meta.get(_ERA)
+    if not version:
+        return known
+    capabilities = params.get("capabilities") or meta.get(_CAPABILITIES) or {}
+    return f"{version} {_VIEWS}" if _VIEWS in (capabilities.get("extensions") or {}) else str(version)
 
 
 def _file_name(request: Message, era: str) -> str:
-    """Readable to its method, and the same for all clients that ask the same."""
+    """File name of a request: its method, and a digest of its parameters."""
     params = request.get("params") or {}
     asked = {name: value for name, value in params.items() if name not in _ABOUT_THE_CLIENT}
     method = str(request["method"]).replace("/", "-")

@@ -1,7 +1,7 @@
-"""`mcp-memory hook EVENT`: carries a client's hook to the shared server, and its answer back.
+"""`mcp-memory hook EVENT`: passes a client's hook to the shared server, and prints its answer.
 
-A hook must never hold up or disturb a conversation: it has a hard time limit, writes nothing to standard
-error, and always ends well. Where no server runs, one is started for the next time, and nothing is said.
+A hook must never hold up or disturb a conversation: it has a hard timeout, writes nothing to standard error,
+and always exits with 0. If no server runs, one is started for the next call, and nothing is printed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcp_memory.thin.endpoint import Endpoint
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 LIMIT = 0.3
-"""Seconds for all of it, from the start of the command."""
+"""Total timeout in seconds, from the start of the command."""
 
 MOST_BYTES = 4_000_000
-"""Of what the client says on standard input."""
+"""Most bytes that are read from standard input."""
 
 PROMPTS = frozenset({"UserPromptSubmit", "BeforeAgent"})
 
 LONGEST = 20_000
-"""Characters of one text in it that are passed on."""
+"""Most characters of a text that are passed on."""
 
 
 def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> int:
@@ -40,7 +40,7 @@ def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, st
     try:  # noqa: SIM105 loading contextlib takes longer than all else here
         _say(_answer(words, flags, environ))
     except BaseException:  # noqa: S110
-        pass  # silence is the answer to every fault
+        pass  # any error means no output
     return 0
 
 
@@ -51,12 +51,12 @@ def _say(text: str) -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """A read of standard input, or a connection, may hang in ways that no time limit of theirs covers."""
+    """Exits the process on timeout: reads and connections may hang beyond their own timeouts."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
         signal.setitimer(signal.ITIMER_REAL, seconds)
         return
-    import threading  # takes longer to load than all else here
+    import threading  # slower to import than everything else here
 
     guard = threading.Timer(seconds, os._exit, [0])
     guard.daemon = True
@@ -86,7 +86,7 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
         if endpoint.why_not() is None:
             kept = _kept(event, client, payload, settings, environ)
             start.note(event, "shown" if kept else "missed")
-            # Starting a process may take longer than there is time.
+            # Starting a process may take longer than the remaining time.
             _say(kept)
             if not is_there:
                 from mcp_memory.thin.launch import start_server
@@ -101,10 +101,10 @@ def _kept(
     event: str,
     client: str,
     payload: Mapping[str, object],
-    settings: Settings,
+    settings: ThinSettings,
     environ: Mapping[str, str],
 ) -> str:
-    """What the last server left for a session that begins while none runs."""
+    """The digest that the last server kept for a session that starts while none runs."""
     if event.lower() != "sessionstart":
         return ""
     from mcp_memory.thin.hook_output import rendered
@@ -115,7 +115,7 @@ def _kept(
 
 
 class _Start:
-    """What a session that began before the server ran was told; the first prompt makes up for it."""
+    """Records what a session got that started without a server; its first prompt makes up for it."""
 
     def __init__(self, endpoint: Endpoint, payload: Mapping[str, object]) -> None:
         session = payload.get("session_id") or payload.get("sessionId") or payload.get("conversation_id")
@@ -138,7 +138,7 @@ class _Start:
             return ""
 
     def settle(self, event: str) -> None:
-        """A server has answered a prompt of the session."""
+        """Clear the record, because a server has answered a prompt of the session."""
         if self._file and event in PROMPTS:
             try:
                 os.unlink(self._file)
@@ -160,7 +160,7 @@ def _arguments(words: Sequence[str]) -> tuple[str, str]:
 
 
 def _shortened(value: object, depth: int = 0) -> dict[str, object]:
-    """The payload with texts of a bounded length: a tool may have answered with megabytes."""
+    """The payload with long texts cut: a tool's output may be megabytes."""
     return {str(key): _short(one, depth) for key, one in value.items()} if isinstance(value, dict) else {}
 
 

@@ -1,4 +1,4 @@
-"""What a hook prints, in the words of each client."""
+"""The output of a hook, in the format of each client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 
 def rendered(client: str, event: str, text: str) -> str:
-    """Gemini CLI wants JSON even for nothing."""
+    """Gemini CLI expects JSON even without content."""
     if not text:
         return "{}" if client == "gemini" else ""
     if client == "opencode":

@@ -1,8 +1,7 @@
-"""The digest that a leaving server writes for sessions that begin before the next one runs.
+"""The digest that a server stores when it ends, for sessions that start before the next one runs.
 
-It stands in a file beside an SQLite database, readable by its owner alone, and holds only for the database
-as it was then: any later change removes the file, and one made by another program is seen by its size and
-time.
+It is a file beside an SQLite database, readable only by its owner, and valid only for that state of the
+database: any later change deletes it, and changes by other programs are detected by size and time.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 ENDING = ".digests"
-"""What the file's name adds to that of the database."""
+"""Suffix of the file's name."""
 
 
-def kept_digest(settings: Settings, environ: Mapping[str, str], folder: str) -> str:
-    """What a session that begins in the folder is told; empty if nothing is kept, or it no longer holds."""
+def kept_digest(settings: ThinSettings, environ: Mapping[str, str], folder: str) -> str:
+    """The digest for a session that starts in the folder; empty if there is none or it is stale."""
     database = database_file(settings, environ)
     found = read(database) if database else {}
     if not found or found.get("signature") != signature(database):
@@ -32,7 +31,7 @@ def kept_digest(settings: Settings, environ: Mapping[str, str], folder: str) -> 
     return str(digests.get(key(settings.of("connection"), folder), "")) if isinstance(digests, dict) else ""
 
 
-def database_file(settings: Settings, environ: Mapping[str, str]) -> str:
+def database_file(settings: ThinSettings, environ: Mapping[str, str]) -> str:
     """The path of the SQLite file; empty for another database."""
     url = settings["database_url"]
     if not url:
@@ -44,12 +43,12 @@ def database_file(settings: Settings, environ: Mapping[str, str]) -> str:
 
 
 def key(connection: Mapping[str, str], folder: str) -> str:
-    """Names a digest: who may read what, and where."""
+    """Key of a digest: settings and folder."""
     return wire.encoded([connection.get("space", ""), connection.get("read_spaces", ""), folder]).decode()
 
 
 def signature(database: str) -> list[int] | None:
-    """Tells one state of the file from another; None while somebody writes to it."""
+    """Identifies the state of the database file; None while it is being written."""
     try:
         if os.path.exists(f"{database}-wal") and os.path.getsize(f"{database}-wal"):
             return None
@@ -68,7 +67,7 @@ def read(database: str) -> dict[str, object]:
 
 
 def write(database: str, digests: Mapping[str, str]) -> None:
-    """Keep digests for the database as it is now. Raises `OSError`."""
+    """Store digests for the present state of the database. Raises `OSError`."""
     now = signature(database)
     if now is None or not digests:
         return

@@ -12,17 +12,16 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from mcp_memory.thin.endpoint import Endpoint
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 COMMAND = "shared-server"
 LONGEST_LOG = 1_000_000
 """Bytes."""
 
 
-def start_server(endpoint: Endpoint, settings: Settings) -> Popen[bytes] | None:
-    """A server that is on its way; None if somebody else has started one. Raises `OSError`.
-
-    What it has to say is in `<name>.log`.
+def start_server(endpoint: Endpoint, settings: ThinSettings) -> Popen[bytes] | None:
+    """Start a server; None if another client is starting one. Raises `OSError`. Its output goes to
+    `<name>.log`.
     """
     endpoint.prepare()
     turn = _turn(endpoint.file("start"))
@@ -36,14 +35,13 @@ def start_server(endpoint: Endpoint, settings: Settings) -> Popen[bytes] | None:
 
 
 def _turn(file: str) -> int | None:
-    """A lock that is held while a server starts: by its client, and then by itself. None if it is taken.
-
-    So of all clients that miss a server one starts it, also when that one does not wait for it.
+    """The lock that is held while a server starts, first by its client, then by itself. None if it is taken.
+    So only one of many clients starts a server, even if it does not wait for it.
     """
     try:
         import fcntl
     except ImportError:
-        return -1  # on such a system several may be started; all but one leave again
+        return -1  # without locks several may be started; all but one end again
     opened = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,7 +51,7 @@ def _turn(file: str) -> int | None:
     return opened
 
 
-def _started(endpoint: Endpoint, settings: Settings, turn: int) -> Popen[bytes]:
+def _started(endpoint: Endpoint, settings: ThinSettings, turn: int) -> Popen[bytes]:
     import subprocess
 
     failure: OSError | None = None
@@ -68,7 +66,7 @@ def _started(endpoint: Endpoint, settings: Settings, turn: int) -> Popen[bytes]:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=log,
-                    # A folder that a server works in cannot be unmounted.
+                    # Not the client's folder, which could then not be unmounted.
                     cwd=settings.folder if settings.is_relative else os.path.abspath(os.sep),
                     env=own_environment(settings),
                     **options,
@@ -79,7 +77,7 @@ def _started(endpoint: Endpoint, settings: Settings, turn: int) -> Popen[bytes]:
 
 
 def _log(file: str) -> int:
-    """Append to the log, unless it has grown too long."""
+    """The log, opened for appending, or emptied if it has grown too long."""
     opened = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     if os.fstat(opened).st_size > LONGEST_LOG:
         os.ftruncate(opened, 0)
@@ -87,25 +85,25 @@ def _log(file: str) -> int:
 
 
 def programs() -> list[list[str]]:
-    """How this program is started. What began this process may have been replaced by an update."""
+    """The command that starts this program. The running one may have been replaced by an update."""
     import shutil
 
-    # -P: a module in the folder that the client works in must not be taken for one of ours.
+    # -P: modules in the client's folder must not shadow ours.
     found = [[sys.executable, "-P", "-m", "mcp_memory"]] if sys.executable else []
     installed = shutil.which("mcp-memory")
     return [*found, [installed]] if installed else found
 
 
-def own_environment(settings: Settings) -> dict[str, str]:
-    """This one's, with relative names of files made whole."""
+def own_environment(settings: ThinSettings) -> dict[str, str]:
+    """The environment of this process, with relative paths made absolute."""
     environ = dict(os.environ)
     if environ.get(f"{PREFIX}CONFIG"):
         environ[f"{PREFIX}CONFIG"] = os.path.abspath(os.path.expanduser(environ[f"{PREFIX}CONFIG"]))
     return environ
 
 
-def _flags(settings: Settings) -> list[str]:
-    """Flags that belong to the process; what belongs to a connection travels with it."""
+def _flags(settings: ThinSettings) -> list[str]:
+    """Flags of the server process; settings of a connection are sent with it."""
     flags = settings.flags
     found = ["--database", flags["database_url"]] if "database_url" in flags else []
     if "config" in flags:

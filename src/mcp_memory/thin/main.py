@@ -1,4 +1,4 @@
-"""Decides how the program runs: as a thin client of the shared server, or whole, in this process."""
+"""Decides how the program runs: as a thin client of the shared server, or fully in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcp_memory.thin.endpoint import Endpoint
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 FORWARDED = frozenset(
     {
@@ -22,11 +22,11 @@ FORWARDED = frozenset(
         "recall", "relations", "remember", "restore", "search", "spaces", "stats", "undo", "unlink",
     }
 )  # fmt: skip
-"""Commands that a running server answers: quick, and without a question to the person at the keyboard."""
+"""Commands that a running server executes: quick ones that need no input."""
 
 
 def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
-    """The exit code; None if this is not for the thin client, and the whole program shall run."""
+    """The exit code; None if the full program must run instead."""
     parsed = parse(words)
     if parsed is None:
         return None
@@ -40,7 +40,7 @@ def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
     try:
         settings = resolve(flags, environ, os.getcwd())
     except (Unreadable, OSError):
-        return None  # the whole program says what is wrong
+        return None  # the full program reports the error
     if settings["shared"] == "no":
         return None
     endpoint = endpoint_of(settings, environ)
@@ -48,7 +48,7 @@ def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
 
 
 def parse(words: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
-    """Flags by their setting, and the command; None for what only the whole program understands."""
+    """Flags by setting, and the command; None for arguments that only the full program understands."""
     flags: dict[str, str] = {}
     rest = list(words)
     while rest and rest[0].startswith("-"):
@@ -62,7 +62,7 @@ def parse(words: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
     return flags, rest
 
 
-def _session(endpoint: Endpoint, settings: Settings, environ: Mapping[str, str]) -> int | None:
+def _session(endpoint: Endpoint, settings: ThinSettings, environ: Mapping[str, str]) -> int | None:
     # A person at a terminal is not an assistant.
     if sys.stdin is None or sys.stdin.isatty() or endpoint.why_not() is not None:
         return None
@@ -76,8 +76,8 @@ def _session(endpoint: Endpoint, settings: Settings, environ: Mapping[str, str])
     return forward(connector, handshake_cache(settings, environ), sys.stdin.buffer)
 
 
-def _command(endpoint: Endpoint, settings: Settings, command: list[str]) -> int | None:
-    """Let the running server do it; None if there is none."""
+def _command(endpoint: Endpoint, settings: ThinSettings, command: list[str]) -> int | None:
+    """Execute a command in the running server; None if there is none."""
     if "-" in command or "-h" in command or "--help" in command or "NO_COLOR" in os.environ:
         return None
     from mcp_memory.thin.request import Refused, ask_until_answered

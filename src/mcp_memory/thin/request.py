@@ -1,4 +1,4 @@
-"""One question to the shared server, and its answer, within a time limit."""
+"""A single request to the shared server, with a timeout."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcp_memory.thin.endpoint import Endpoint
-    from mcp_memory.thin.settings import Settings
+    from mcp_memory.thin.settings import ThinSettings
 
 
 LONGEST_WAIT = 60.0
-"""Seconds that another server is waited for, to say what became of a request."""
+"""Seconds to wait for another server that can tell the outcome of a request."""
 
 LOOK_EVERY = 0.1
-"""Seconds between two looks for a server that starts."""
+"""Polling interval in seconds while a server starts."""
 
 
 class Refused(Exception):
-    """The server heard the question and does not answer it; its words are the message."""
+    """The server refused the request; the message is the server's."""
 
     def __init__(self, message: str, code: str = "internal") -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class Unanswered(NoServer):
-    """A server was there, but no answer came: what was asked for may have been done, or not."""
+    """A server received the request but did not answer: the outcome is unknown."""
 
 
 def ask(
@@ -50,8 +50,8 @@ def ask(
     """The answer of this environment's shared server; None if there is none, or on timeout.
 
     `want` names a request that the server knows (`server/shared/requests.py`), `request` is what it takes,
-    as JSON. `timeout` is for all of it, in seconds. `start`: when no server runs, one is started, but not
-    waited for: the next question finds it. Raises `Refused` when the server answers with an error.
+    as JSON. `timeout` is the total in seconds. With `start`, a server is started if none runs, without
+    waiting for it. Raises `Refused` when the server answers with an error.
     """
     environ = os.environ if environ is None else environ
     try:
@@ -70,7 +70,7 @@ def ask(
 
 def ask_at(
     endpoint: Endpoint,
-    settings: Settings,
+    settings: ThinSettings,
     want: str,
     request: Mapping[str, Any] | None = None,
     *,
@@ -89,10 +89,11 @@ def ask_at(
     return said.get("answer")
 
 
-def ask_until_answered(endpoint: Endpoint, settings: Settings, want: str, request: Mapping[str, Any]) -> Any:
-    """The same for a request that changes something: once, also when the server dies over it.
-
-    Raises `NoServer` only when no server has received it.
+def ask_until_answered(
+    endpoint: Endpoint, settings: ThinSettings, want: str, request: Mapping[str, Any]
+) -> Any:
+    """The same for a request that changes something: exactly once, even if the server dies meanwhile. Raises
+    `NoServer` only if no server has received it.
     """
     keyed = {**request, "key": f"{os.urandom(12).hex()}/1", "again": False}
     deadline = time.monotonic() + LONGEST_WAIT
@@ -108,7 +109,7 @@ def ask_until_answered(endpoint: Endpoint, settings: Settings, want: str, reques
             time.sleep(LOOK_EVERY)
 
 
-def _start(endpoint: Endpoint, settings: Settings) -> None:
+def _start(endpoint: Endpoint, settings: ThinSettings) -> None:
     from mcp_memory.thin.launch import start_server
 
     with suppress(OSError):

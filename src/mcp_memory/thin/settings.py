@@ -1,7 +1,7 @@
 """The settings of a connection and the server they select, without loading the engine.
 
-Flags win over the environment, that over the settings file, that over the defaults, as in `config`.
-Values are not checked here: the server does that, and says what is wrong.
+Flags take precedence over the environment, the settings file and the defaults, as in `config`. Values are not
+validated here: the server does that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 from mcp_memory.thin.table import ONLY_PREFIXED, SETTINGS
 
-# As `typing` has it, which takes longer to load than all of this package.
+# Not from `typing`, which takes longer to import than this whole package.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PREFIX = "MCP_MEMORY_"
 PATHS = ("database_url", "memory_file_path", "models_dir")
-"""Settings that may name a place relative to the folder the client works in."""
+"""Settings with paths that may be relative to the client's folder."""
 
 FLAGS = {
     "--database": "database_url",
@@ -33,14 +33,14 @@ FLAGS = {
 FLAG_OF = {setting: flag for flag, setting in FLAGS.items()}
 
 _HOMES = ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA", "APPDATA")
-"""Variables that say where a person's files are, and so where the default database is."""
+"""Environment variables that decide where the user's files, and so the default database, are."""
 
 
 class Unreadable(Exception):
-    """The settings cannot be read here; the whole program says why."""
+    """The settings cannot be parsed here; the full program reports why."""
 
 
-class Settings:
+class ThinSettings:
     """The value of each setting as text, with defaults filled in."""
 
     def __init__(
@@ -50,13 +50,13 @@ class Settings:
         self.homes = homes
         self.folder = folder
         self.flags = flags
-        """Those of them that were given on the command line."""
+        """Settings given on the command line."""
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
 
     def of(self, scope: str) -> dict[str, str]:
-        """Settings that belong to a `connection`, the `process`, `http`, or to `starting` a server."""
+        """Settings of a scope: a `connection`, the `process`, `http`, or `starting` a server."""
         return {name: self.values[name] for name, (where, _) in SETTINGS.items() if where == scope}
 
     def command_line(self) -> list[str]:
@@ -65,7 +65,7 @@ class Settings:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the same settings mean something else in another folder."""
+        """Whether the meaning of the settings depends on the folder."""
         return any(_is_relative(self.values[name]) for name in PATHS)
 
     @property
@@ -80,18 +80,18 @@ class Settings:
         return digest(repr(identity))
 
 
-def resolve(flags: Mapping[str, str], environ: Mapping[str, str], folder: str) -> Settings:
-    """Raises `Unreadable` when something is wrong with them."""
+def resolve(flags: Mapping[str, str], environ: Mapping[str, str], folder: str) -> ThinSettings:
+    """Raises `Unreadable` if they cannot be parsed."""
     given = {name: default for name, (_, default) in SETTINGS.items()}
     given |= _from_file(flags.get("config", "") or environ.get(f"{PREFIX}CONFIG", ""), environ)
     given |= _from_environment(environ)
     given |= {name: value for name, value in flags.items() if name != "config"}
     homes = {name: environ[name] for name in _HOMES if name in environ}
-    return Settings(given, homes, folder, flags)
+    return ThinSettings(given, homes, folder, flags)
 
 
 def default_file(environ: Mapping[str, str]) -> str:
-    """The settings file of a person who named none."""
+    """The default settings file."""
     return os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config", "Application Support"), "config.toml")
 
 
@@ -104,7 +104,7 @@ def data_folder(environ: Mapping[str, str]) -> str:
 
 
 def _folder(environ: Mapping[str, str], variable: str, in_home: str, in_library: str) -> str:
-    """Where the platform keeps a person's files of a kind, ours among them."""
+    """Our folder in the platform's location for a kind of files."""
     home = environ.get("HOME") or os.path.expanduser("~")
     if sys.platform == "win32":
         base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
@@ -150,9 +150,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def digest(text: str) -> str:
-    """Sixteen letters that only the same text has."""
+    """A digest of sixteen characters."""
     try:
-        # As `hashlib` has it, which also loads OpenSSL: four megabytes for each assistant.
+        # Not from `hashlib`, which also loads OpenSSL: four megabytes for each assistant.
         from _blake2 import blake2b  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         from hashlib import blake2b
@@ -172,5 +172,5 @@ def _is_relative(value: str) -> bool:
 
 
 def _host() -> str:
-    """Machines may share a home folder, but not a socket in it."""
+    """Machines may share a home folder, but not its sockets."""
     return os.uname().nodename if hasattr(os, "uname") else ""

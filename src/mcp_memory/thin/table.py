@@ -42,6 +42,7 @@ SETTINGS = {
     "passphrase": ("process", ""),
     "trash_days": ("process", "30.0"),
     "journal_days": ("process", "365.0"),
+    "idempotency_hours": ("process", "24.0"),
     "search_log_days": ("process", "90.0"),
     "search_log_size": ("process", "10000"),
     "use_ab_testing": ("process", "no"),

@@ -1,6 +1,6 @@
 """The protocol on the shared server's socket: lines of JSON.
 
-The client sends one line that says what it wants:
+The client sends one line with its request:
 
     {"protocol": 1, "version": "0.2.0", "want": "session", "settings": {…}, "folder": "/home/me/x",
      "pid": 41, "session": "9f…"}
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 LONGEST_LINE = 64 * 2**20
-"""Bytes; a longer message is not a conversation."""
+"""Longest message in bytes."""
 
 LISTEN = "subscriptions/listen"
-"""The one request that is answered when its client stops to listen, not before."""
+"""The one request that is answered only when its client stops listening."""
 
 
 def encoded(message: Any) -> bytes:
@@ -53,7 +53,7 @@ def unnumbered(line: bytes) -> bytes:
 
 
 def number_of(line: bytes) -> tuple[int | None, bool, bytes]:
-    """The number a line is prefixed with, whether it is sent again, and the rest of the line."""
+    """The number that prefixes a line, whether it is a retry, and the rest of the line."""
     prefix, _, rest = line.partition(b" ")
     number, _, again = prefix.partition(b"+")
     return (int(number) if number.isdigit() else None), again == b"1", rest
@@ -64,5 +64,5 @@ def is_newer(version: str, than: str) -> bool:
 
 
 def _order(version: str) -> list[tuple[int, str]]:
-    """Numbers by their value; what is no number (`1.0rc1`) comes before any."""
+    """Sort key of a version: numbers by value; other parts (`1.0rc1`) sort before numbers."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in version.split(".")]

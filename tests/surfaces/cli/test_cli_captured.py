@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,32 @@ def test_a_digest_is_kept_in_a_file_beside_what_people_wrote(captured: Shell, tm
     captured.run("captured", "drop", "--all")
     captured.run("digest", "--write", str(file))
     assert file.read_text() == "# Ours\n\nKeep this.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other links, and no pipes in folders")
+@pytest.mark.parametrize("kind", ["a link outward", "a dangling link", "a folder", "a pipe", "bytes"])
+def test_a_digest_is_not_written_into_what_a_repository_has_prepared(
+    captured: Shell, tmp_path: Path, kind: str
+) -> None:
+    repository, outside = tmp_path / "repository", tmp_path / "profile"
+    repository.mkdir()
+    outside.write_text("mine\n")
+    file = repository / "AGENTS.md"
+    make: dict[str, Callable[[], object]] = {
+        "a link outward": lambda: file.symlink_to(outside),
+        "a dangling link": lambda: file.symlink_to(tmp_path / "nowhere"),
+        "a folder": file.mkdir,
+        "a pipe": lambda: os.mkfifo(file),
+        "bytes": lambda: file.write_bytes(b"\xff\xfe\x00"),
+    }
+    make[kind]()
+    captured.refused("digest", "--write", str(file), exit_code=2)
+    assert outside.read_text() == "mine\n"
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="making links needs a right there")
+def test_a_digest_follows_a_link_to_another_file_of_the_folder(captured: Shell, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    captured.run("digest", "--write", str(tmp_path / "CLAUDE.md"))
+    assert "never deploy on Fridays" in (tmp_path / "AGENTS.md").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcp_memory.cli.clients import jsonc
-from mcp_memory.cli.clients.catalogue import CLIENTS, Surroundings, stable_command
+from mcp_memory.cli.clients.catalogue import CLIENTS, Machine, stable_command
 from tests.surfaces.cli.shell import Shell
 
 BEFORE = {
@@ -156,7 +156,7 @@ def test_codex_is_given_no_hook_of_a_kind_that_disables_the_file(shell: Shell, h
 
 
 def test_a_path_that_outlives_an_update_is_preferred(tmp_path: Path) -> None:
-    around = Surroundings(home=tmp_path, environ={})
+    around = Machine(home=tmp_path, environ={})
     assert stable_command(around, "/x/uv/archive-v0/abc/bin/mcp-memory") == ("uvx", "mcp-one-memory")
     assert stable_command(around, "/venv/bin/mcp-memory") == ("/venv/bin/mcp-memory",)
     (tmp_path / ".local/bin").mkdir(parents=True)
@@ -174,8 +174,31 @@ def test_the_doctor_says_which_clients_are_connected(
     shell.run("install", "--yes", "claude-code")
     found = {one["subject"]: one for one in json.loads(shell.run("doctor", "--json").stdout)}
     assert found["Claude Code"]["is_well"]
-    assert "no hook has called yet" in found["Claude Code"]["detail"]
+    assert "its hook answers; it has not called yet" in found["Claude Code"]["detail"]
     assert "not connected" in found["Zed"]["detail"]
     program.write_text("#!/bin/sh\nexit 7\n")
     found = {one["subject"]: one for one in json.loads(shell.run("doctor", "--json", exit_code=1).stdout)}
     assert "does not start" in found["Claude Code"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("client", "title", "settings"),
+    [
+        ("codex", "Codex", ".codex/config.toml"),
+        ("gemini", "Gemini CLI", ".gemini/settings.json"),
+        ("zed", "Zed", ".config/zed/settings.json"),
+    ],
+)
+def test_the_doctor_tries_the_command_that_the_client_would_start(
+    shell: Shell, home: Path, client: str, title: str, settings: str
+) -> None:
+    program = home / ".local/bin/mcp-memory"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    shell.run("install", "--yes", client)
+    file = home / settings
+    file.write_text(file.read_text().replace(str(program), "/gone/mcp-memory"))
+    found = {one["subject"]: one for one in json.loads(shell.run("doctor", "--json", exit_code=1).stdout)}
+    assert "/gone/mcp-memory" in found[title]["detail"]
+    assert f"mcp-memory install {client}" in found[title]["advice"]

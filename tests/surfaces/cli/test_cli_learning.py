@@ -46,7 +46,7 @@ def test_weights_are_set_and_stay(searched: Shell) -> None:
     ("words", "complaint"),
     [
         (("--tune", "--set-beta", "1"), "give one of"),
-        (("--tune", "--gamma-range", "a,b"), "no list of numbers"),
+        (("--tune", "--gamma-range", "a,b"), "not a list of numbers"),
         (("--tune", "--blend", "2"), "blend must be"),
     ],
 )

@@ -69,7 +69,7 @@ def test_the_same_in_other_words_is_merged_and_something_close_is_told(shell_wit
         (["recall", "x", "--limit", "101"], "--limit"),
         (["recall", "x", "--mode", "psychic"], "--mode"),
         (["recall", "x", "--about", "Nobody"], "Nobody"),
-        (["memories", "list", "--after", "soon"], "no time"),
+        (["memories", "list", "--after", "soon"], "not a time"),
         (["memories", "list", "--about", "Nobody"], "Nobody"),
         (["memories", "show", "nothing"], "no memory has the id nothing"),
         (["memories", "edit", "nothing", "--content", "x"], "no memory has the id nothing"),
@@ -250,6 +250,12 @@ def test_stored_text_cannot_steer_the_terminal(shell: Shell) -> None:
     assert shell.json("memories", "show", id)[0]["content"] == "red \x1b[31malert\x07 one"
 
 
+def test_text_that_is_shown_cannot_turn_the_line_around(shell: Shell) -> None:
+    id = shell.said("remember", "pay \u202e001\u202c or \u2067 1")
+    for shown in (shell.said("memories", "list"), shell.said("memories", "show", id)):
+        assert not set(shown) & set("\u202e\u202c\u2067")
+
+
 def test_recall_fits_into_a_budget_and_shows_what_was_said_around(shell: Shell) -> None:
     for text in ("Where did you go last summer?", "We hiked across Iceland", "The lamp is broken " * 40):
         shell.said("remember", text)
@@ -260,3 +266,8 @@ def test_recall_fits_into_a_budget_and_shows_what_was_said_around(shell: Shell) 
         "recall", "hiking across Iceland", "--max-tokens", "40"
     )
     assert "around" not in shell.json("recall", "hiking across Iceland")["memories"][0]
+
+
+def test_lines_of_a_memory_stay_apart_in_piped_output(shell: Shell) -> None:
+    shell.said("remember", "Nora lives in Lugo\nNora's home is Lugo")
+    assert "Nora lives in Lugo / Nora's home is Lugo" in shell.said("recall", "Nora Lugo")

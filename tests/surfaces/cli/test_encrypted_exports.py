@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_memory.engine.backups import is_encrypted
 from tests.surfaces.cli.shell import Shell
 
 TEXT = "the harbour opens at seven"
@@ -87,3 +88,25 @@ def test_a_purge_can_reach_into_the_backups(shell: Shell) -> None:
     shell.run("purge", found["id"], "--yes", "--backups")
     assert holding(shell.file.parent, b"harbour opens") == []
     assert len(holding(shell.file.parent, b"lamp stays")) == 2  # the database and its new backup
+
+
+def test_a_purge_can_reach_into_encrypted_backups(shell: Shell) -> None:
+    pytest.importorskip("pyrage", reason="the extra `encryption` is not installed")
+    key = {"MCP_MEMORY_PASSPHRASE": "correct horse"}
+    shell.run("remember", TEXT)
+    shell.run("backup", environment=key)
+    [old] = backups(shell)
+    [found] = shell.json("memories", "list")["memories"]
+    told = shell.run("purge", found["id"], "--yes", environment=key)
+    assert "--backups" in told.output, "it says that the text may still be in the backups"
+    assert backups(shell) == [old]
+    shell.run("remember", "the lamp stays")
+    [found] = shell.json("memories", "list")["memories"]
+    shell.run("purge", found["id"], "--yes", "--backups", environment=key)
+    [new] = backups(shell)
+    assert new != old
+    assert is_encrypted(new)
+
+
+def backups(shell: Shell) -> list[Path]:
+    return sorted(shell.file.with_name(f"{shell.file.name}.backups").glob("*.age"))

@@ -65,7 +65,7 @@ def test_it_reports_each_way_with_true_dates_and_frozen(shell: Shell, folder: Pa
     found = rows(report)
     assert found["hybrid, frozen"]["recall_5"] == 1.0
     assert found["keyword, 90 days later"]["recall_5"] == 1.0
-    assert found["recall_memories, 1 days later"]["recall_5"] == 1.0
+    assert found["recall_memories, 1 day later"]["recall_5"] == 1.0
     assert found["recall_memories, 90 days later"]["mrr"] == 1.0
     assert set(found["hybrid, frozen"]["categories"]) == {"people", "work"}
     assert plot.read_text("utf-8").startswith("<svg")

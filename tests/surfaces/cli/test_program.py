@@ -14,6 +14,7 @@ import pytest
 from mcp_memory import __version__
 from mcp_memory.cli import COMMANDS, main
 from tests.surfaces.cli.shell import CLEAN, Shell
+from tests.surfaces.speaking import INITIALIZE
 
 HEAVY = (
     "numpy",
@@ -30,16 +31,6 @@ SHOWS_NOTHING = {
     "token none", "stop", "shared-server", "open", "completion",
     "captured drop", "captured accept", "captured purge", "backup verify", "backup restore", "pause",
     "resume", "digest", "install", "uninstall",
-}  # fmt: skip
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
 }  # fmt: skip
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from mcp_memory.config import ALL_SETS, Config
 from mcp_memory.server.mcp.instructions import instructions
+from mcp_memory.server.mcp.offered_tools import ALL_NAMES, about_offered
 from mcp_memory.server.mcp.sets import tool_sets
-from mcp_memory.server.mcp.wording import ALL_NAMES, about_offered
 from mcp_memory.text.budget import tokens
 from tests.surfaces.speaking import Conversation, conversation
 

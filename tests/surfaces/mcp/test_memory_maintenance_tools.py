@@ -13,17 +13,16 @@ from mcp_types import TextContent
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.engine.graph import NewEntity
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import Conflict, Invalid, NotFound
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller, Memory
-from mcp_memory.server.mcp.memory_maintenance import TOOLS
+from mcp_memory.server.mcp import changes, memory_maintenance
 from mcp_memory.storage import Database
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.conftest import EngineMaker
 from tests.fakes import Clock
 
-BY_NAME = {tool.name: tool for tool in TOOLS}
+BY_NAME = {tool.name: tool for tool in (*memory_maintenance.TOOLS, *changes.TOOLS)}
 HOOKS = ("React hooks let components use state", "React hooks let components use state.")
 
 

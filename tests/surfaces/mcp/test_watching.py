@@ -26,7 +26,7 @@ from mcp_memory.model import Caller
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ADDS, Resource, ToolSet, tool
-from mcp_memory.server.mcp.watchers import News, Watchers
+from mcp_memory.server.mcp.watchers import ChangedResources, Watchers
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
 from tests.surfaces.speaking import PATIENCE, Conversation, conversation
@@ -228,12 +228,12 @@ class Listening:
 def test_a_failure_to_tell_of_a_change_ends_neither_the_server_nor_the_watching(engine: Engine) -> None:
     looks = 0
 
-    async def look(space: str, place: int | None) -> News:
+    async def look(space: str, place: int | None) -> ChangedResources:
         nonlocal looks
         looks += 1
         if looks == 2:
             raise RuntimeError("something unforeseen")
-        return News(engine.history.last_seq(), (GRAPH,))
+        return ChangedResources(engine.history.last_seq(), (GRAPH,))
 
     async def watch() -> None:
         feed, session = Feed(lambda: engine), Listening()

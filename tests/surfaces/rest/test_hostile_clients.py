@@ -21,19 +21,10 @@ from mcp_memory.server.connections import RateLimitedLog, bounded_protocol
 from mcp_memory.server.guard import Guard, policy
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
+from tests.surfaces.speaking import INITIALIZE
 
 STALLED = 20
 BIG = "a wide row of words " * 2_000
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 MCP = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 

@@ -1,5 +1,5 @@
 /** Who uses the page, in which space, and whether they must log in first. */
-import { recentAhead } from "./early";
+import { afterwards, recentAhead } from "./early";
 
 type Status = "open" | "logged_in" | "login_needed" | "unreachable";
 
@@ -32,8 +32,9 @@ export async function begin(): Promise<void> {
     history.replaceState(null, "", location.pathname);
     await logIn({ code }).catch((error: Error) => (session.message = error.message));
   }
-  const asked = refresh();
-  if (code || session.status !== "open") await asked;
+  // Who was let in before is let in again at once, and asked to log in if that has changed.
+  if (!code && session.status === "open") afterwards(() => void refresh());
+  else await refresh();
 }
 
 export async function refresh(): Promise<void> {

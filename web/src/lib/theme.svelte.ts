@@ -3,7 +3,7 @@
 const system = matchMedia("(prefers-color-scheme: dark)");
 
 class Theme {
-  #chosen = $state(localStorage.getItem("theme") ?? "");
+  #chosen = $state(remembered());
   #system = $state(system.matches);
 
   constructor() {
@@ -21,8 +21,23 @@ class Theme {
     this.#show();
   }
 
+  /** As the program has it that shows this. */
+  follow(host: "light" | "dark"): void {
+    this.#chosen = host;
+    this.#show();
+  }
+
   #show(): void {
     if (this.#chosen) document.documentElement.dataset.theme = this.#chosen;
+  }
+}
+
+/** A document in a sandbox may not keep anything. */
+function remembered(): string {
+  try {
+    return localStorage.getItem("theme") ?? "";
+  } catch {
+    return "";
   }
 }
 

@@ -1,1 +1,1 @@
-"""Connects the AI clients of this machine: their settings files, and how to change them with care."""
+"""Connects the AI clients of this machine by careful changes to their settings files."""

@@ -1,4 +1,4 @@
-"""The clients that can be connected: where their settings are, and what ours look like in them."""
+"""The supported clients: where their settings are, and the entries we add."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mcp_memory.cli.clients.changes import FileEdit
 from mcp_memory.errors import Invalid
 
 SERVER = "memory"
-"""What our server is called in the clients' settings."""
+"""Name of our server in the clients' settings."""
 
 OURS = re.compile(r"\bhook\b.*--client\b")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
-    """The machine as far as it matters here."""
+class Machine:
+    """The facts about this machine that clients' settings depend on."""
 
     home: Path
     environ: Mapping[str, str]
@@ -32,7 +32,7 @@ class Surroundings:
 
     @property
     def config(self) -> Path:
-        """Where programs keep their settings."""
+        """The platform's folder for settings."""
         if self.platform == "win32":
             return Path(self.environ.get("APPDATA") or self.home / "AppData" / "Roaming")
         if self.platform == "darwin":
@@ -52,7 +52,7 @@ class Surroundings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What is to be connected, and how."""
+    """What to connect, and how."""
 
     command: tuple[str, ...]
     hooks: bool = True
@@ -63,15 +63,15 @@ class Wish:
 class Client:
     name: str
     title: str
-    folder: Callable[[Surroundings], Path]
-    """Where its settings are; if that is there, or its program, so is the client."""
-    edits: Callable[[Surroundings, Wish], list[FileEdit]]
+    folder: Callable[[Machine], Path]
+    """Folder of its settings. The client is installed if this folder or its program exists."""
+    edits: Callable[[Machine, Wish], list[FileEdit]]
     program: str = ""
     note: str = ""
-    """What the person has to know or do."""
+    """What the user has to know or do."""
     has_hooks: bool = False
 
-    def is_there(self, around: Surroundings) -> bool:
+    def is_there(self, around: Machine) -> bool:
         return self.folder(around).exists() or bool(self.program and around.has_program(self.program))
 
 
@@ -142,7 +142,7 @@ def _groups(wish: Wish, client: str, events: Mapping[str, str | None], *, timeou
 _CAPTURES = frozenset({"Stop", "PreCompact", "SessionEnd", "AfterAgent", "beforeSubmitPrompt"})
 
 
-def _claude_code(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _claude_code(around: Machine, wish: Wish) -> list[FileEdit]:
     chosen = around.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(chosen) if chosen else around.home / ".claude"
     state = folder / ".claude.json" if chosen else around.home / ".claude.json"
@@ -161,7 +161,7 @@ def _claude_code(around: Surroundings, wish: Wish) -> list[FileEdit]:
     ]
 
 
-def _codex(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _codex(around: Machine, wish: Wish) -> list[FileEdit]:
     folder = around.folder("CODEX_HOME", around.home / ".codex")
     events = {
         "SessionStart": "startup|resume|clear|compact",
@@ -180,7 +180,7 @@ _TABLE = f"[mcp_servers.{SERVER}]"
 
 
 def _with_table(text: str, wish: Wish) -> str:
-    """TOML tables stand apart, so ours can be put at the end and found again."""
+    """TOML tables are independent, so ours can be appended and found again."""
     command, args = _quoted(wish.command[0]), ", ".join(_quoted(word) for word in wish.command[1:])
     table = f"{_TABLE}\ncommand = {command}\nargs = [{args}]\n"
     if table in text:
@@ -205,7 +205,7 @@ def _quoted(word: str) -> str:
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _gemini(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _gemini(around: Machine, wish: Wish) -> list[FileEdit]:
     events = {
         "SessionStart": None,
         "BeforeAgent": None,
@@ -218,7 +218,7 @@ def _gemini(around: Surroundings, wish: Wish) -> list[FileEdit]:
     return [_hooked(around.home / ".gemini" / "settings.json", groups, also)]
 
 
-def _opencode(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _opencode(around: Machine, wish: Wish) -> list[FileEdit]:
     folder = around.xdg / "opencode"
     named = next(
         (folder / name for name in ("opencode.jsonc", "opencode.json") if (folder / name).exists()), None
@@ -232,7 +232,7 @@ def _opencode(around: Surroundings, wish: Wish) -> list[FileEdit]:
     return edits
 
 
-def _cursor(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _cursor(around: Machine, wish: Wish) -> list[FileEdit]:
     folder = around.home / ".cursor"
     edits = [_member(folder / "mcp.json", ["mcpServers", SERVER], _entry(wish))]
     events = ["sessionStart", *(["beforeSubmitPrompt"] if wish.capture else [])]
@@ -243,7 +243,7 @@ def _cursor(around: Surroundings, wish: Wish) -> list[FileEdit]:
     return edits
 
 
-def _vscode(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _vscode(around: Machine, wish: Wish) -> list[FileEdit]:
     entry = {"type": "stdio", **_entry(wish)}
     edits = [_member(around.config / "Code" / "User" / "mcp.json", ["servers", SERVER], entry)]
     events = ["SessionStart", *(["UserPromptSubmit", "Stop"] if wish.capture else [])]
@@ -260,22 +260,22 @@ def _command(line: str) -> dict[str, Any]:
     return {"type": "command", "command": line, "timeout": 5}
 
 
-def _claude_desktop(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _claude_desktop(around: Machine, wish: Wish) -> list[FileEdit]:
     file = around.config / "Claude" / "claude_desktop_config.json"
     return [_member(file, ["mcpServers", SERVER], _entry(wish))]
 
 
-def _windsurf(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _windsurf(around: Machine, wish: Wish) -> list[FileEdit]:
     file = around.home / ".codeium" / "windsurf" / "mcp_config.json"
     return [_member(file, ["mcpServers", SERVER], _entry(wish))]
 
 
-def _zed(around: Surroundings, wish: Wish) -> list[FileEdit]:
+def _zed(around: Machine, wish: Wish) -> list[FileEdit]:
     entry = {"source": "custom", **_entry(wish), "env": {}}
     return [_member(_zed_folder(around) / "settings.json", ["context_servers", SERVER], entry)]
 
 
-def _zed_folder(around: Surroundings) -> Path:
+def _zed_folder(around: Machine) -> Path:
     return around.config / "Zed" if around.platform == "win32" else around.xdg / "zed"
 
 
@@ -324,19 +324,19 @@ CLIENTS = {
 }  # fmt: skip
 
 
-def named(names: Sequence[str], around: Surroundings) -> list[Client]:
-    """Those that were named, else those that are there."""
+def named(names: Sequence[str], around: Machine) -> list[Client]:
+    """The named clients, else all that are installed."""
     unknown = [name for name in names if name not in CLIENTS]
     if unknown:
         raise Invalid(f"there is no client {', '.join(unknown)}: take any of {', '.join(CLIENTS)}")
     return [CLIENTS[name] for name in names] or [one for one in CLIENTS.values() if one.is_there(around)]
 
 
-def stable_command(around: Surroundings, running: str) -> tuple[str, ...]:
-    """How to start this program so that it works after an update, too.
+def stable_command(around: Machine, running: str) -> tuple[str, ...]:
+    """A command for this program that keeps working after an update.
 
-    A tool installer's own link comes first; a program that `uvx` runs from its cache is asked for by name;
-    an environment of one's own is the last resort.
+    The link of a tool installer comes first; a program in the cache of `uvx` is started through `uvx`; the
+    path in a virtual environment is the last resort.
     """
     for folder in (around.home / ".local" / "bin", Path("/usr/local/bin"), Path("/opt/homebrew/bin")):
         link = folder / ("mcp-memory.exe" if around.platform == "win32" else "mcp-memory")

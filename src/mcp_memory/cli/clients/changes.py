@@ -16,11 +16,11 @@ Edit = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """How a file is to be changed, and how that is taken back where somebody has changed it since."""
+    """How to change a file, and how to revert that if the file was changed since."""
 
     path: Path
     put: Edit
-    """From the text of the file to the text with our entries; an absent file is empty text."""
+    """Adds our entries to the text of the file; a missing file is empty text."""
     remove: Edit
 
 
@@ -45,7 +45,7 @@ class FileChange:
 
 
 class Ledger:
-    """Remembers, in a folder of ours, what each file was before, and what we made of it."""
+    """Keeps, in a folder of ours, each file before and after our change."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class Ledger:
         return FileChange(edit.path, before, after or None)
 
     def taken_back(self, edit: FileEdit) -> FileChange:
-        """Exactly what was there, if nobody has changed the file since; else the file without our entries."""
+        """The original file if it was not changed since; else the present one without our entries."""
         now = _read(edit.path)
         known = self._known().get(str(edit.path))
         if now is None:
@@ -75,7 +75,7 @@ class Ledger:
         return now is not None and edit.remove(_decoded(now)) != _decoded(now)
 
     def make(self, change: FileChange) -> None:
-        """Write the file; what was there first is kept."""
+        """Write the file; its original is kept."""
         known = self._known()
         entry = known.get(str(change.path)) or {
             "backup": self._kept(change),
@@ -85,7 +85,7 @@ class Ledger:
         self._note({**known, str(change.path): {**entry, "written": _digest(change.after or b"")}})
 
     def undo(self, change: FileChange) -> None:
-        """Write the file as it was, and forget about it."""
+        """Restore the file, and drop the record."""
         known = self._known()
         entry: Mapping[str, Any] = known.pop(str(change.path), {})
         if change.is_real:
@@ -123,7 +123,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes | None) -> None:
-    """All or nothing, with the rights it had; a link stays a link."""
+    """Replace a file atomically, keeping its permissions; a symbolic link stays one."""
     path = path.resolve()
     if content is None:
         path.unlink(missing_ok=True)
@@ -137,7 +137,7 @@ def _write(path: Path, content: bytes | None) -> None:
 
 
 def _missing(path: Path) -> list[str]:
-    """Folders that have to be made for the file, the innermost first."""
+    """Missing folders of the file, innermost first."""
     return [str(folder) for folder in path.parents if not folder.exists()]
 
 

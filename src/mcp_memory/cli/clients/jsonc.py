@@ -1,4 +1,4 @@
-"""Changes single entries in a JSON file with comments, and leaves everything else as it was typed."""
+"""Edits single entries of a JSON file with comments, and preserves everything else."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Parser:
         return node
 
     def _parts(self, closing: str) -> Iterator[None]:
-        """Once before each part, with separators and a last comma taken care of."""
+        """Yields once before each part, and consumes separators and a trailing comma."""
         self.at += 1
         self._skip()
         while self.text[self.at : self.at + 1] != closing:
@@ -104,7 +104,7 @@ class _Parser:
 
     def _wrong(self) -> Invalid:
         line = self.text.count("\n", 0, self.at) + 1
-        return Invalid(f"line {line} is not JSON: mend the file first, or connect the client by hand")
+        return Invalid(f"line {line} is not JSON: repair the file first, or connect the client by hand")
 
 
 def parsed(text: str) -> JsonNode:
@@ -113,7 +113,7 @@ def parsed(text: str) -> JsonNode:
 
 
 def with_member(text: str, path: Sequence[str], value: Any) -> str:
-    """The text in which the member at the path has the value; objects on the way are made."""
+    """The text with the member at the path set to the value; missing objects are created."""
     text = text if text.strip() else "{}\n"
     node = _object_at(parsed(text), [])
     for depth, name in enumerate(path):
@@ -131,13 +131,13 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def with_item(text: str, path: Sequence[str], value: Any, is_ours: Test) -> str:
-    """The text in which the list at the path holds the value once, in the place of what is ours."""
+    """The text with the value in the list at the path, replacing our earlier entry."""
     text = text if text.strip() else "{}\n"
     found = find(parsed(text), path)
     if found is None:
         return with_member(text, path, [value])
     if not isinstance(found.value, list):
-        raise Invalid(f"{'.'.join(path)} is not a list: mend the file first, or connect the client by hand")
+        raise Invalid(f"{'.'.join(path)} is not a list: repair the file first, or connect the client by hand")
     ours = [item for item in found.items if is_ours(item.value)]
     if [item.value for item in ours] == [value]:
         return text
@@ -149,7 +149,7 @@ def with_item(text: str, path: Sequence[str], value: Any, is_ours: Test) -> str:
 
 
 def without_member(text: str, path: Sequence[str]) -> str:
-    """The text without the member, and without objects that it leaves empty."""
+    """The text without the member, and without objects that become empty."""
     while path:
         root = parsed(text)
         parent = find(root, path[:-1])
@@ -164,7 +164,7 @@ def without_member(text: str, path: Sequence[str]) -> str:
 
 
 def without_items(text: str, path: Sequence[str], is_ours: Test, *, keep_list: bool = False) -> str:
-    """The text without what is ours in a list, and without the list if that leaves it empty."""
+    """The text without our entries in a list, and without the list if it becomes empty."""
     while True:
         found = find(parsed(text), path)
         ours = [item for item in found.items if is_ours(item.value)] if found else []
@@ -185,7 +185,7 @@ def find(node: JsonNode, path: Sequence[str]) -> JsonNode | None:
 def _object_at(node: JsonNode, path: Sequence[str]) -> JsonNode:
     if not isinstance(node.value, dict):
         where = ".".join(path) or "the file"
-        raise Invalid(f"{where} is not an object: mend the file first, or connect the client by hand")
+        raise Invalid(f"{where} is not an object: repair the file first, or connect the client by hand")
     return node
 
 
@@ -223,7 +223,7 @@ def _cut(text: str, parent: JsonNode, start: int, end: int) -> str:
     if tail.startswith("\n") and head.rstrip(" \t").endswith("\n"):
         head, tail = head.rstrip(" \t"), tail[1:]
     cut = head + tail
-    # What is left of an emptied object or list is written as one.
+    # An object or list without parts is written as `{}` or `[]`.
     emptied = re.compile(r"\{\s*\}|\[\s*\]").match(cut, parent.start)
     return f"{cut[: parent.start]}{emptied[0][0]}{emptied[0][-1]}{cut[emptied.end() :]}" if emptied else cut
 

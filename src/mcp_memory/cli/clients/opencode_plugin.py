@@ -1,4 +1,4 @@
-"""The plugin that OpenCode runs: it carries prompts and finished turns to `mcp-memory hook`."""
+"""The OpenCode plugin, which passes prompts and finished turns to `mcp-memory hook`."""
 
 from __future__ import annotations
 

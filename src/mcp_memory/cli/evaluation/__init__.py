@@ -1,4 +1,4 @@
-"""The command that measures how well recall finds what answers a question."""
+"""The command that measures the quality of recall."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from mcp_memory.cli.evaluation.trial import WAYS, EvalTrial, load
 from mcp_memory.cli.output import json_option, note, print_json, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
+from mcp_memory.errors import Invalid
 from mcp_memory.tuning import SIGNALS
 
 COLUMNS = ("way", "recall@5", "recall@10", "recall@20", "any@5", "all@5", "MRR", "nDCG@10")
@@ -28,7 +29,7 @@ COLUMNS = ("way", "recall@5", "recall@10", "recall@20", "any@5", "all@5", "MRR",
 @click.option("--memories", default="memories.jsonl", show_default=True, help="The file of memories in PATH.")
 @click.option("--way", "ways", multiple=True, type=click.Choice(tuple(WAYS)), help="Only these ways.")
 @click.option("--dates", type=click.Choice(("both", "true", "frozen")), default="both", show_default=True,
-              help="Store each memory at its own date, or all at one moment.")  # fmt: skip
+              help="Store each memory at its own date, or all at the same time.")  # fmt: skip
 @click.option("--after", "days", multiple=True, type=click.FloatRange(0), default=(1, 90), show_default=True,
               help="With true dates: ask this many days later.")  # fmt: skip
 @click.option("--ablate", is_flag=True, help="Also leave out each signal in turn.")
@@ -56,6 +57,12 @@ def evaluate(
     PATH is a folder with memories.jsonl (id, text, and perhaps created_at, tags, group) and queries.jsonl
     (text, relevant, and perhaps group, category, as_of). Your own database is not touched.
     """
+    if plot is not None and not plot.resolve().parent.is_dir():
+        raise Invalid(f"there is no folder {plot.parent} for the picture: make it first")
+    if grain is None and not path.is_dir():
+        raise Invalid(f"{path} is a file: give the folder it is in, or `--longmemeval turn` for that format")
+    if grain is not None and not path.is_file():
+        raise Invalid(f"{path} is a folder: give the file of LongMemEval in it")
     dataset = read_longmemeval(path, grain) if grain else read_folder(path, memories)
     rows: list[Row] = []
     for true_dates in {"both": (False, True), "true": (True,), "frozen": (False,)}[dates]:
@@ -79,7 +86,7 @@ def _rows(trial: EvalTrial, ways: Sequence[str], days: Sequence[float], ablate: 
     times = [timedelta(days=count) for count in days] or [timedelta(0)]
     for way in ways:
         for after in times:
-            when = f", {after.days} days later" if trial.true_dates else ", frozen"
+            when = f", {_days(after)} later" if trial.true_dates else ", frozen"
             yield Row(way + when, trial.scores(way, after=after))
     if ablate:
         for signal in SIGNALS:
@@ -104,6 +111,11 @@ def _loaded(session: Session, dataset: Dataset, cache: Path, *, true_dates: bool
             true_dates=true_dates,
             progress=lambda done, total: bar.file("loading", done, total),
         )
+
+
+def _days(time: timedelta) -> str:
+    count = time / timedelta(days=1)
+    return f"{count:g} day" + ("" if count == 1 else "s")
 
 
 def _default_cache() -> Path:

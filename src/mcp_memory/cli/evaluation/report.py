@@ -1,4 +1,4 @@
-"""Figures of a trial: as a table, as JSON, as a picture."""
+"""Figures of a trial: as a table, JSON or an SVG chart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BAR, LABEL, ROW = 400, 260, 22  # pixels of the picture
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way of recalling, at one time, perhaps without one signal."""
+    """One mode of recall, at one time, possibly without one signal."""
 
     label: str
     scores: Sequence[Score]

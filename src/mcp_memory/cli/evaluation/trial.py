@@ -1,4 +1,4 @@
-"""Loads a dataset into a database of its own, and measures what recall finds in it."""
+"""Loads a dataset into its own database, and measures what recall finds in it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WAYS: dict[str, Way] = {
     ),
     "memory_recall": lambda engine, text: engine.recall.recall_for_agent(text, limit=DEEPEST),
 }
-"""`recall_memories` fades strictly, as its contract asks; all others fade gently."""
+"""`recall_memories` uses strict fading, as its contract asks; all others use gentle fading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Clock:
 
 @dataclass(frozen=True)
 class EvalTrial:
-    """A loaded dataset. With true dates its clock moves as the memories' did; else it stands still."""
+    """A loaded dataset. With true dates its clock follows the memories' dates; otherwise it is fixed."""
 
     dataset: Dataset
     context: Context
     clock: Clock
     kept: dict[str, str]
-    """By the id of a line, the id of the memory it became."""
+    """Memory ids by line ids."""
     true_dates: bool
 
     def scores(self, way: str, *, after: timedelta = NO_TIME, without: Sequence[str] = ()) -> list[Score]:
@@ -112,21 +112,25 @@ def load(
     true_dates: bool,
     progress: Progress,
 ) -> EvalTrial:
-    """Load a dataset, or open it again if an earlier run has; loading takes most of the time."""
+    """Load a dataset, or reuse the database of an earlier run; loading takes most of the time."""
     clock = Clock()
-    database = cache / f"{_name(dataset, embedder, true_dates)}.db"
-    ids = database.with_suffix(".json")
-    if not ids.exists():
-        database.unlink(missing_ok=True)
+    name = _name(dataset, embedder, true_dates)
+    note = cache / f"{name}.json"
+    known = json.loads(note.read_text()) if note.exists() else None
+    # Two runs may load the same data at once: each into its own file, named in the note once it is whole.
+    database = cache / (known["database"] if known else f"{name}-{new_id()}.db")
     context = Context(
         store=open_store(database), embedder=embedder, clock=clock, new_id=new_id, tuning=Tuning(),
         records_use=False,
     )  # fmt: skip
-    if not ids.exists():
+    if known is None:
         kept = dict(_load(Engine(context), dataset, clock, progress, true_dates=true_dates))
-        ids.write_text(json.dumps(kept))
+        known = {"database": database.name, "ids": kept}
+        written = database.with_suffix(".json")
+        written.write_text(json.dumps(known))
+        written.replace(note)
     clock.now = FROZEN
-    return EvalTrial(dataset, context, clock, json.loads(ids.read_text()), true_dates)
+    return EvalTrial(dataset, context, clock, known["ids"], true_dates)
 
 
 def _load(
@@ -148,12 +152,12 @@ def _load(
 
 
 def _name(dataset: Dataset, embedder: Embedder | NoModel, true_dates: bool) -> str:
-    """Another model, other data or another way to cut words is loaded anew."""
-    from mcp_memory.text import words
+    """Cache key: another model, other data or another tokenizer needs a new load."""
+    from mcp_memory.text import function_words, stems, words
 
     model = "" if isinstance(embedder, NoModel) else embedder.card.fingerprint
     lines = [[line.id, line.text, line.group, str(line.created_at)] for line in dataset.memories]
-    cut = Path(words.__file__).read_text("utf-8")
+    cut = [Path(str(module.__file__)).read_text("utf-8") for module in (words, stems, function_words)]
     return hashlib.sha256(json.dumps([model, true_dates, cut, lines]).encode()).hexdigest()[:20]
 
 

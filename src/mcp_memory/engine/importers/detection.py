@@ -14,7 +14,7 @@ from mcp_memory.engine.importers.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """A foreign format: how it is recognised, and the records it holds."""
+    """A foreign format: how it is detected, and how its records are read."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ FOREIGN = (
     Importer("mem0", "memories of mem0", mem0.recognises, mem0.records),
     Importer("markdown", "Markdown notes", markdown.recognises, markdown.records),
 )
-"""Asked in this order: a folder of an export may hold Markdown files too."""
+"""Tried in this order: the folder of an export may hold Markdown files too."""
 
 
 def named(name: str | None) -> Importer | None:
@@ -41,7 +41,7 @@ def named(name: str | None) -> Importer | None:
 def archive_lines(importer: Importer, path: Path, now: datetime) -> Iterator[bytes]:
     """The imported records, as lines of a full export.
 
-    Importing counts as use: what was noted years ago must not have faded on the day it arrives.
+    Importing counts as use: memories from years ago must not have faded on the day they arrive.
     """
     yield _line({"record": "space", "program": PROGRAM, "format": FORMAT, "space": importer.name})
     for record in importer.records(Sample(path)):
@@ -53,7 +53,7 @@ def _line(record: Record) -> bytes:
 
 
 def detect(path: Path) -> Importer | None:
-    """The importer for the file or folder; None for lines of JSON, which say themselves what they are."""
+    """The importer for a file or folder; None for lines of JSON, which name their own format."""
     if not (path.is_file() or path.is_dir()):
         return None
     sample = Sample(path)

@@ -21,7 +21,7 @@ from mcp_memory.storage.sqlite.foreign_file import MAGIC, table_names, table_row
 
 SOURCE = "mcp-memory v2"
 DEFAULT_PLACE = Path("~/.config/opencode/mcp-memory/memory.db")
-"""Where that server keeps its file."""
+"""The default location of that server's file."""
 
 _TABLES = frozenset({"entities", "observations", "relations"})
 _STATUSES = {"activo": ACTIVE}
@@ -38,7 +38,7 @@ def records(sample: Sample) -> Iterator[Record]:
 
 
 class _File:
-    """Older files lack tables and columns of newer ones; what is missing has its default."""
+    """Older files lack some tables and columns; these get their defaults."""
 
     def __init__(self, sample: Sample) -> None:
         self._path = sample.path

@@ -27,9 +27,8 @@ def memory(
     updated_at: datetime | None = None,
     of_an_entity: bool = False,
 ) -> Record:
-    """`key` tells it from another with the same content and time.
-
-    What is known of an entity does not fade, as with the graph tools.
+    """`key` distinguishes memories with the same content and time. Observations of an entity do not fade, as
+    with the graph tools.
     """
     content = storable(content)
     changed = (updated_at or at).isoformat()
@@ -99,7 +98,7 @@ def relation(source: Record, target: Record, type: str) -> Record:
 
 
 def stable_id(at: datetime, *parts: str) -> str:
-    """A UUIDv7 that is the same at every import, so that a second one finds what the first brought."""
+    """A UUIDv7 that is the same at every import, so that importing twice adds nothing."""
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
     milliseconds = max(0, int(at.timestamp() * 1000)) & ((1 << 48) - 1)
     random = int.from_bytes(digest[:16]) & _RANDOM_BITS

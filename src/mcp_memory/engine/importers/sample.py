@@ -1,4 +1,4 @@
-"""A file or folder to be imported, read as far as detecting its format needs."""
+"""A file or folder to be imported, read only as far as format detection needs."""
 
 import json
 import zipfile
@@ -13,7 +13,7 @@ from mcp_memory.errors import Invalid
 
 HEAD = 65_536
 LARGEST = 512 * 1024 * 1024
-"""Bytes of one JSON document: it has to be held in memory whole."""
+"""Largest JSON document in bytes: it is held in memory as a whole."""
 
 
 class Sample:
@@ -50,7 +50,7 @@ class Sample:
         return isinstance(value, dict) and ("record" in value or value.get("type") in ("entity", "relation"))
 
     def documents(self, *names: str) -> Iterator[Any]:
-        """JSON documents of these names in the folder or archive; of a single file, its own."""
+        """JSON documents with these names in the folder or archive; for a single file, its content."""
         if self.is_folder:
             found = sorted(file for name in names for file in self.path.rglob(name))
             yield from (_parsed(file.read_bytes(), file.name) for file in found if _small(file))
@@ -101,7 +101,7 @@ def _parsed(content: bytes, name: str) -> Any:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turns a file that cannot be read into a sentence."""
+    """Turns read errors into messages for the user."""
     try:
         yield
     except OSError as error:

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp_memory.capture import Turn, candidates, read_transcript
@@ -17,6 +18,7 @@ from mcp_memory.engine.arrivals import Injection, Place, joined
 from mcp_memory.engine.captures import Heard
 from mcp_memory.engine.project import Project, project_of
 from mcp_memory.errors import MemoryServerError
+from mcp_memory.model import client_name
 from mcp_memory.server.hooks.call import HookCall, read_call
 from mcp_memory.server.hooks.transcript_file import read_from
 from mcp_memory.thin import kept_digest
@@ -25,10 +27,10 @@ from mcp_memory.thin.hook_output import rendered
 log = logging.getLogger(__name__)
 
 TWICE = 5.0
-"""Seconds within which the same prompt of the same session is one prompt that two hooks report."""
+"""Seconds within which equal prompts of a session count as one, reported by two hooks."""
 
 CANNOT_INJECT = frozenset({("cursor", "prompt"), ("vscode", "prompt")})
-"""Clients that ignore what a hook of this kind says."""
+"""Clients that ignore the output of this kind of hook."""
 
 LONGEST_QUEUE = 200
 
@@ -36,7 +38,7 @@ Work = Callable[[], None]
 
 
 class Hooks:
-    """Answers at once; what takes time is done afterwards, in a thread of its own, one after the other."""
+    """Answers at once; slow work is queued for a background thread."""
 
     def __init__(self) -> None:
         self._served: dict[tuple[str, str], float] = {}
@@ -44,14 +46,14 @@ class Hooks:
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
         self.starts: dict[str, None] = {}
-        """Where sessions began, as keys of kept digests, the last one last."""
+        """Folders where sessions began, as keys of kept digests, most recent last."""
 
     def answer(
         self, engine: Engine, request: Mapping[str, Any], *, settings: Mapping[str, str] | None = None
     ) -> str:
         """The text for the hook to print, or empty. Never raises on client input.
 
-        `settings`: those of the connection, under which a digest is kept for the next start.
+        `settings` are those of the connection; a digest for the next start is kept under them.
         """
         payload = request.get("payload")
         call = read_call(
@@ -72,11 +74,15 @@ class Hooks:
         return ""
 
     def drain(self) -> None:
-        """Wait until everything that was handed over is done."""
+        """Wait until the queue is empty."""
         self._work.join()
 
     def _answer(self, engine: Engine, call: HookCall, start: str) -> str:
-        """`start`: `missed` if the session was told nothing at its start, `shown` if a kept digest."""
+        """`start`: `missed` if nothing was injected at the session's start, `shown` if a kept digest was."""
+        called_by = replace(
+            engine.caller, client=client_name(call.client), tool=client_name(f"hook {call.event}")
+        )
+        engine = engine.acting_for(called_by)
         project = project_of(call.folder)
         place = Place(session=call.session, client=call.client, project=project.key)
         if call.kind == "turn_end" or (call.kind == "prompt" and _keeps_no_transcript(call)):
@@ -121,7 +127,7 @@ class Hooks:
         try:
             self._work.put_nowait(work)
         except queue.Full:
-            log.warning("too much waits to be captured; the next look at this session will find it")
+            log.warning("the capture queue is full; the next hook of this session will catch up")
 
     def _run(self) -> None:
         while True:
@@ -137,7 +143,7 @@ class Hooks:
 
 
 def capture(engine: Engine, call: HookCall, project: Project) -> None:
-    """Read what was said since the last look, and keep what the rules find."""
+    """Read the transcript since the last hook, and store what the rules find."""
     if not call.session or engine.captures.is_paused():
         return
     reading = _reading(engine, call)

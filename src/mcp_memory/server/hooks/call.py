@@ -1,4 +1,4 @@
-"""A hook's call, read from the payloads of the clients; tolerant of whatever a stranger sends."""
+"""A hook's call, parsed from the clients' payloads; tolerates any input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _COMPLAINS = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HookCall:
-    """One call, whichever client made it."""
+    """A call in a form that is the same for all clients."""
 
     kind: Kind
     event: str
@@ -61,7 +61,7 @@ class HookCall:
 
 
 def read_call(event: str, client: str, payload: Mapping[str, Any]) -> HookCall:
-    """The call; fields that are missing or of another kind are taken as empty."""
+    """Parse a call; fields that are missing or of the wrong type become empty."""
     tool_input = payload.get("tool_input")
     return HookCall(
         kind=KINDS.get(re.sub(r"[^a-z]", "", event.lower()), "other"),
@@ -128,6 +128,6 @@ def _error(payload: Mapping[str, Any]) -> str:
         )
         text = "\n".join(one for one in shown if isinstance(one, str)) or text
     found = _EXIT_CODE.search(text)
-    # Codex hands over what a command printed, and not how it ended.
+    # Codex passes on a command's output, but not its exit code.
     failed = int(found[1]) != 0 if found else isinstance(response, str) and _COMPLAINS.search(text)
     return text[:LONGEST_TEXT] if failed else ""

@@ -1,4 +1,4 @@
-"""Leaves digests behind for sessions that begin while no server runs."""
+"""Keeps digests for sessions that start while no server runs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from mcp_memory.thin import kept_digest
 log = logging.getLogger(__name__)
 
 MOST_KEPT = 50
-"""Folders; those where a session began last."""
+"""How many folders, those of the most recent sessions."""
 
 
 def kept_keys(database: Path) -> list[str]:
-    """Whose digests an earlier server has left."""
+    """Keys whose digests an earlier server has kept."""
     found = kept_digest.read(str(database)).get("digests", {})
     return list(found) if isinstance(found, dict) else []
 
 
 def digests(engine_in: Callable[[Mapping[str, str]], Engine], keys: Iterable[str]) -> dict[str, str]:
-    """By key, what a session there would be told now. `engine_in`: the engine under some settings."""
+    """Current digests by key. `engine_in` returns the engine for given settings."""
     found = {}
     for key in list(dict.fromkeys(keys))[-MOST_KEPT:]:
         with suppress(MemoryServerError, ValueError):

@@ -1,4 +1,4 @@
-"""Reads a client's transcript from where the last look ended, however large it is by now."""
+"""Reads a client's transcript from the last position on, with a size limit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import os
 import stat
 
 MOST_BYTES = 8_000_000
-"""Of one look. Of a larger transcript the end is read: what was said last matters most."""
+"""Bytes per read. Of a larger transcript only the end is read: the latest turns matter most."""
 
 ENDING = ".jsonl"
 
 
 def read_from(path: str, cursor: int) -> tuple[bytes, int]:
-    """The bytes from the cursor on, and where they begin; nothing of what is no transcript.
-
-    A file that became shorter than the cursor was written anew, and is read from its start.
+    """The bytes from the cursor on, and their position; nothing if the file is not a transcript. A file that
+    is shorter than the cursor was rewritten, and is read from its start.
     """
     if not path.endswith(ENDING) or not os.path.isabs(path):
         return b"", cursor

@@ -46,7 +46,7 @@ class MemorySave(Arguments):
         ),
     ] = "fact"
     importance: Annotated[
-        float | None, Field(description="0 to 1; the more, the easier it is recalled. Follows from the type.")
+        float | None, Field(description="0 to 1; higher is recalled more easily. Follows from the type.")
     ] = None
     source: Annotated[
         str | None, Field(description="Where it comes from, e.g. user stated explicitly, inferred.")

@@ -30,7 +30,7 @@ def _list(items: Json, description: str = "") -> Json:
 
 
 def _record(**fields: Json) -> Json:
-    """An object whose fields are all required; what else is given is dropped."""
+    """An object whose fields are all required; other fields are dropped."""
     return {"type": "object", "properties": fields, **({"required": list(fields)} if fields else {})}
 
 
@@ -44,7 +44,7 @@ _ENTITIES = _list(
     _record(
         name=_text("What the entity is called; a name stands for one entity."),
         entityType=_text("What kind of thing it is, such as person, project or place."),
-        observations=_list(_text(), "What is known about it, one fact a string."),
+        observations=_list(_text(), "What is known about it, one fact per string."),
     )
 )
 _RELATIONS = _list(
@@ -245,7 +245,7 @@ _NINE = (
             observations=_list(
                 _record(
                     entityName=_text("The name of the entity that the facts are about."),
-                    contents=_list(_text(), "The facts, one a string."),
+                    contents=_list(_text(), "The facts, one per string."),
                 )
             )
         ),

@@ -5,8 +5,9 @@ used most, and without a schema of its answer; it takes all the others too.
 """
 
 from mcp_memory.server.mcp.agent import memory_delete, memory_recall, memory_save
+from mcp_memory.server.mcp.changes import undo_change
 from mcp_memory.server.mcp.graph import create_entities, create_relations, open_nodes
-from mcp_memory.server.mcp.memory_maintenance import undo_change, update_memory
+from mcp_memory.server.mcp.memory_maintenance import update_memory
 from mcp_memory.server.mcp.tools import ToolSet
 
 TOOLS = ToolSet(

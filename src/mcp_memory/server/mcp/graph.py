@@ -70,7 +70,7 @@ def create_relations(engine: Engine, arguments: SomeRelations) -> RelationsMade:
     """Connect entities: who works where, what depends on what.
 
     With from/to/relationType both entities must exist; with source/target/relation_type missing ones are
-    made. Good relations of a call are kept even if others fail; what failed is said in `errors`.
+    made. Good relations of a call are kept even if others fail; `errors` lists the failures.
     """
     outcomes = engine.graph.create_relations([item.wanted() for item in arguments.relations])
     missing = [str(EntityNotFound(outcome.missing)) for outcome in outcomes if outcome.missing is not None]
@@ -80,7 +80,7 @@ def create_relations(engine: Engine, arguments: SomeRelations) -> RelationsMade:
 
 @tool(title="Add Observations", annotations=CHANGES)
 def add_observations(engine: Engine, arguments: AddObservations) -> ObservationsAdded:
-    """Add facts to an entity that exists; those it has already are passed over.
+    """Add facts to an entity that exists; facts it already has are skipped.
 
     Use `supersedes` when a fact has changed: the old one is kept as history and no longer found.
     For an entity that does not exist yet, use create_entities.
@@ -124,10 +124,10 @@ def delete_entities(engine: Engine, arguments: DeleteEntities) -> EntitiesDelete
 
 @tool(title="Delete Observations", annotations=DELETES)
 def delete_observations(engine: Engine, arguments: DeleteObservations) -> ObservationsDeleted:
-    """Take observations off an entity, by their exact text; the entity stays.
+    """Remove observations from an entity, by their exact text; the entity stays.
 
     For a fact that has changed, add_observations with `supersedes` keeps the history. Texts that the entity
-    does not have are passed over.
+    does not have are skipped.
     """
     graph = engine.graph
     if arguments.name is not None:

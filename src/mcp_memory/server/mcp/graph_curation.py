@@ -1,4 +1,4 @@
-"""Graph tools that keep a graph in order: splitting, duplicates, the report, and reflections."""
+"""Graph tools for curation: splitting, duplicates, the report, and reflections."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class ExecuteSplit(Arguments):
 
 class FindDuplicates(Arguments):
     entity_name: EntityName
-    threshold: Annotated[float, Field(description="Least cosine of two duplicates.", ge=0, le=1)] = 0.85
+    threshold: Annotated[float, Field(description="Minimum cosine of two duplicates.", ge=0, le=1)] = 0.85
     containment_threshold: Annotated[
-        float, Field(description="Least share of a short text's words in one twice as long.", ge=0, le=1)
+        float, Field(description="Minimum share of a short text's words in one twice as long.", ge=0, le=1)
     ] = 0.7
 
 
@@ -158,10 +158,10 @@ class DuplicatesFound(Shape):
 class ReportCounts(Shape):
     entity_count: int = Field(serialization_alias="total_entities")
     observation_count: int = Field(serialization_alias="total_observations")
-    split_candidates_count: int
+    split_candidate_count: int = Field(serialization_alias="split_candidates_count")
     flagged_count: int = Field(serialization_alias="flagged_observations_count")
     stale_count: int = Field(serialization_alias="stale_entities_count")
-    large_entities_count: int
+    large_count: int = Field(serialization_alias="large_entities_count")
 
 
 @drawn(Analysis, only="name type observation_count threshold", name="entity_name")
@@ -268,12 +268,7 @@ def consolidation_report(engine: Engine, arguments: ReportOver) -> ReportOut:
     A good start for tidying up: then split, delete duplicates, or set the status of what is over.
     """
     report = engine.curation.report(arguments.stale_days)
-    counts = ReportCounts.of(
-        report,
-        split_candidates_count=len(report.split_candidates),
-        large_entities_count=len(report.large),
-    )
-    return ReportOut.of(report, summary=counts)
+    return ReportOut.of(report, summary=ReportCounts.of(report))
 
 
 @tool(title="Add a Reflection", annotations=ADDS)
@@ -295,7 +290,7 @@ def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionResult
 
 @tool(title="Search Reflections", annotations=READS)
 def search_reflections(engine: Engine, arguments: SearchReflections) -> ReflectionsFound:
-    """Find reflections by meaning and words, the recent first; for facts use search_semantic."""
+    """Find reflections by meaning and words, recent ones first; for facts use search_semantic."""
     answer = engine.reflections.search(
         arguments.query,
         limit=arguments.limit,

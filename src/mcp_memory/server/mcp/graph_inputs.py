@@ -10,8 +10,8 @@ from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp.tools import Arguments, Moment, Sized
 
 if TYPE_CHECKING:
-    from mcp_memory.engine.graph import NewEntity
-    from mcp_memory.engine.relating import NewRelation, Triple
+    from mcp_memory.engine.relating import Triple
+    from mcp_memory.inputs import NewEntity, NewRelation
 
 
 class EntityItem(Arguments):
@@ -20,7 +20,7 @@ class EntityItem(Arguments):
         str | None, Field(description="What kind of thing it is, e.g. Person, Project, Component.")
     ] = None
     observations: Annotated[
-        list[str], Field(description="Short facts about it, one each. Those it has already are passed over.")
+        list[str], Field(description="Short facts about it, one each. Those it already has are skipped.")
     ] = []
     entity_type: Annotated[
         str | None,
@@ -36,11 +36,11 @@ class EntityItem(Arguments):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the caller speaks of entityType and observations, not of entity_type and description."""
+        """Whether the caller uses entityType and observations, not entity_type and description."""
         return self.entity_type is None and self.description is None and "metadata" not in self.given()
 
     def wanted(self) -> NewEntity:
-        from mcp_memory.engine.graph import NewEntity
+        from mcp_memory.inputs import NewEntity
 
         return self.fill(
             NewEntity, type=self.entity_type or self.entityType, same_type=self.entity_type is not None
@@ -72,7 +72,7 @@ class RelationItem(Arguments):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the caller speaks of from, to and relationType."""
+        """Whether the caller uses from, to and relationType."""
         return self.source is None and self.target is None and self.relation_type is None
 
     @property
@@ -84,20 +84,11 @@ class RelationItem(Arguments):
         return str(source), str(target), str(type)
 
     def wanted(self) -> NewRelation:
-        from mcp_memory.engine.relating import NewRelation
+        from mcp_memory.inputs import NewRelation
 
         source, target, type = self.ends
-        return NewRelation(
-            source=source,
-            target=target,
-            type=type,
-            strength=self.strength,
-            confidence=self.confidence,
-            metadata=self.metadata,
-            context=self.context,
-            make_ends=not self.is_plain,
-            with_inverse=self.is_plain,
-        )
+        ends = {"source": source, "target": target, "type": type}
+        return self.fill(NewRelation, **ends, make_ends=not self.is_plain, with_inverse=self.is_plain)
 
     def triple(self) -> Triple:
         from mcp_memory.engine.relating import Triple
@@ -158,16 +149,16 @@ class SearchNodes(Sized):
 
 
 class OpenNodes(Sized):
-    names: Annotated[list[str], Field(description="Exact names. Unknown ones are passed over.")]
+    names: Annotated[list[str], Field(description="Exact names. Unknown ones are skipped.")]
     kinds: Annotated[list[str], Field(description="Only observations of these kinds.")] = []
     include_superseded: Annotated[
-        bool, Field(description="Also observations that others replaced, and relations that ended.")
+        bool, Field(description="Also superseded observations, and relations that ended.")
     ] = False
     details: Annotated[
         bool,
         Field(description="Also ids for other tools, status, relations, and what each observation is."),
     ] = False
-    include_reflections: Annotated[bool, Field(description="Also what was reflected about them.")] = False
+    include_reflections: Annotated[bool, Field(description="Also reflections about them.")] = False
     as_of: Annotated[
         Moment | None, Field(description="Read what was known at this earlier time instead of now.")
     ] = None

@@ -157,5 +157,5 @@ def outcome_of(item: RelationItem, outcome: RelationOutcome) -> Shape:
 
 
 def spelled(item: RelationItem) -> Shape:
-    """The relation in the words it was asked in."""
+    """The relation in the spelling of its request."""
     return (PlainRelation if item.is_plain else NamedRelation).of(item.triple())

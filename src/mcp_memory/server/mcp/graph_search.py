@@ -38,7 +38,7 @@ class EntityFound(PlainEntity):
 
 class EntitiesFound(Shape):
     hits: list[EntityFound] = Field(serialization_alias="results")
-    unattached: list[Mentioned] | None = omitted("memories")
+    orphans: list[Mentioned] | None = omitted("memories")
     mode: str
 
 

@@ -24,7 +24,7 @@ PATH = "/mcp"
 
 
 class OwnedSessions:
-    """Tells the SDK who asks, so that a session serves only the principal that opened it."""
+    """Passes the principal to the SDK, so that a session serves only the one that opened it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -38,9 +38,8 @@ class OwnedSessions:
 
 
 class McpOverHttp:
-    """A route for an ASGI app, and what must run while the app and its feed do.
-
-    Host, Origin and tokens are the guard's business, which stands before all routes alike.
+    """A route for an ASGI app, and a task group that runs as long as the app and its feed. The guard in front
+    of all routes checks Host, Origin and tokens.
     """
 
     def __init__(

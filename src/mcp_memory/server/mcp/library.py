@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 MOST_ENTITIES = 1000
-"""Entities in the resource of the whole graph; the tools read the rest a page at a time."""
+"""Most entities in the resource of the whole graph; the tools read the rest page by page."""
 
 MOST_COMPLETIONS = 100
 
@@ -88,6 +88,7 @@ def _about(engine: Engine, arguments: Mapping[str, str]) -> str:
 TOOLS = ToolSet(
     name="library",
     tools=(),
+    has_view=True,
     instruct=instructions,
     resources=(
         Resource(

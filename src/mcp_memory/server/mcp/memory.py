@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_memory.inputs import NewMemory
 from mcp_memory.model import Filter, SearchMode
 from mcp_memory.ranking.decay import STRICT_FLOOR
-from mcp_memory.server.mcp import graph, memory_maintenance
+from mcp_memory.server.mcp import changes, graph, memory_maintenance
 from mcp_memory.server.mcp.tools import CHANGES, KINDS, READS, Arguments, Moment, Sized, ToolSet, tool
 from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory, SimilarMemory
@@ -179,5 +179,6 @@ TOOLS = ToolSet(
         graph.delete_entities,
         graph.delete_relations,
         *memory_maintenance.TOOLS,
+        *changes.TOOLS,
     ),
 )

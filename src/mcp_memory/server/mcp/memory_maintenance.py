@@ -1,12 +1,11 @@
-"""The part of the memory tool set that keeps order: deleting, merging, looking around, taking back."""
+"""Memory tools for deletion, correction, consolidation, statistics, and the graph around an entity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from mcp_memory.inputs import NOTES, NewMemory
 from mcp_memory.server.mcp.graph_outputs import FullRelation
@@ -15,7 +14,6 @@ from mcp_memory.server.mcp.tools import (
     DELETES,
     KINDS,
     READS,
-    TAKES_BACK,
     Arguments,
     Moment,
     Sized,
@@ -23,19 +21,18 @@ from mcp_memory.server.mcp.tools import (
     tool,
 )
 from mcp_memory.server.shapes.analytics import Overview
-from mcp_memory.server.shapes.changes import Change, Undone
 from mcp_memory.server.shapes.curation import MergeCounts
 from mcp_memory.server.shapes.entities import Entity
 from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Record, Rounded, Shape, drawn, omitted
+from mcp_memory.server.shapes.shape import Rounded, Shape, drawn, omitted
 from mcp_memory.text.preview import shortened
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 SHOWN = 20
-"""Clusters and pairs that one report shows; it counts them all."""
+"""Most clusters and pairs that a report shows; it counts them all."""
 
 MOST_IDS = 1000
 
@@ -60,7 +57,7 @@ _EMPTY: Mapping[str, Any] = {
     "metadata": {},
     **{name: None for name in NOTES if name not in _NOT_HERE.split()},
 }
-"""What can be taken away, and what is there instead."""
+"""Fields that can be cleared, with their empty values."""
 
 if TYPE_CHECKING:
     Emptied = str
@@ -71,7 +68,7 @@ else:
 @takes(NewMemory, KINDS, optional=True, without=f"entity_names relevance {_NOT_HERE}", type="memory_type")
 class UpdateMemory(Arguments):
     memory_id: MemoryId
-    content: Annotated[str | None, Field(description="What it is to say from now on.")] = None
+    content: Annotated[str | None, Field(description="The new content.")] = None
     type: Annotated[
         str | None, Field(validation_alias="memory_type", description="What kind of memory it is.")
     ] = None
@@ -121,29 +118,6 @@ class ConsolidateMemories(Arguments):
 class MergeMemories(Arguments):
     memory_id: Annotated[str, Field(description="The memory that stays.")]
     absorbed_id: Annotated[str, Field(description="The memory that becomes a part of it.")]
-
-
-class UndoChange(Arguments):
-    change_id: Annotated[
-        str | None, Field(description="Your own latest change unless given. list_changes shows all.")
-    ] = None
-
-
-class ListChanges(Arguments):
-    limit: Annotated[int, Field(description="1 to 100.")] = 20
-    cursor: Annotated[int | None, Field(description="next_cursor of the page before.")] = None
-
-
-class RestoreMemory(Arguments):
-    memory_id: MemoryId
-    version: Annotated[
-        int | None,
-        Field(description="Let it say again what it said in this version, from memory_history."),
-    ] = None
-
-
-class MemoryHistory(Sized):
-    memory_id: MemoryId
 
 
 class DeletedShown(Shape):
@@ -205,16 +179,6 @@ class StatsShown(Shape):
     pass
 
 
-@drawn(Undone, summary="undone", act="change_id", by_act="redo_id", restored="restored_ids")
-class UndoneShown(Shape):
-    pass
-
-
-class ChangesShown(Shape):
-    changes: list[Change]
-    next_cursor: int | None = omitted()
-
-
 class RestoredShown(Shape):
     memory: MemoryShown
 
@@ -226,28 +190,6 @@ class MergedShown(RestoredShown):
 
 class UpdatedShown(RestoredShown):
     version: int
-
-
-def _from_state(name: str, otherwise: object = None) -> BeforeValidator:
-    return BeforeValidator(lambda state: state.get(name, otherwise))
-
-
-class VersionShown(Shape):
-    number: int = Field(serialization_alias="version")
-    content: str
-    type: Annotated[str | None, _from_state("type")] = Field(
-        validation_alias="state", serialization_alias="memory_type"
-    )
-    tags: Annotated[list[str], _from_state("tags", ())] = Field(validation_alias="state")
-    confidence: Annotated[float | None, _from_state("confidence")] = Field(validation_alias="state")
-    metadata: Annotated[Record, _from_state("metadata", {})] = Field(validation_alias="state")
-    reason: str
-    at: datetime = Field(serialization_alias="until")
-
-
-class HistoryShown(Shape):
-    memory_id: str
-    versions: list[VersionShown]
 
 
 @tool(title="Delete Memories", annotations=DELETES)
@@ -286,7 +228,7 @@ def update_memory(engine: Engine, arguments: UpdateMemory) -> UpdatedShown:
 def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphShown:
     """Show what is connected to an entity: entities around it, how they relate, and memories about each.
 
-    Use it to see how things hang together around a known name. To find an entity or a memory by what it is
+    Use it to see how things are connected around a known name. To find an entity or a memory by what it is
     about, use search_semantic or recall_memories. `truncated` says that more is within reach than is shown.
     """
     graph = engine.walk.entity_graph(
@@ -345,55 +287,6 @@ def get_memory_stats(engine: Engine) -> StatsShown:
     return StatsShown.of(engine.analytics.stats())
 
 
-@tool(title="Undo a Change", annotations=TAKES_BACK)
-def undo_change(engine: Engine, arguments: UndoChange) -> UndoneShown:
-    """Take back your own latest change, whatever it was: a deletion, an edit, a merge.
-
-    Nothing is undone if something it touched has changed since. Undoing the returned redo_id does the change
-    again. list_changes shows the change_id of earlier changes.
-    """
-    history = engine.history
-    if arguments.change_id is None:
-        undone = history.undo_last(by=engine.caller.client)
-    else:
-        undone = history.undo(arguments.change_id)
-    return UndoneShown.of(undone)
-
-
-@tool(title="List Changes", annotations=READS)
-def list_changes(engine: Engine, arguments: ListChanges) -> ChangesShown:
-    """List what was changed lately, by whom, and whether it can be undone; the newest first.
-
-    Use it to find the change_id for undo_change, or to tell the user what has happened.
-    """
-    found = engine.history.recent(arguments.limit, arguments.cursor)
-    more = found[-1].cursor if len(found) == arguments.limit else None
-    return ChangesShown.of(changes=found, next_cursor=more)
-
-
-@tool(title="Restore a Memory", annotations=CHANGES)
-def restore_memory(engine: Engine, arguments: RestoreMemory) -> RestoredShown:
-    """Bring back a memory that was forgotten, deleted, pruned or merged away; or an earlier version of one.
-
-    A memory that was merged away takes its merge back with it. Versions are listed by memory_history.
-    """
-    if arguments.version is None:
-        memory = engine.history.restore(arguments.memory_id)
-    else:
-        memory = engine.history.restore_version(arguments.memory_id, arguments.version)
-    return RestoredShown.of(memory=memory)
-
-
-@tool(title="Read a Memory's History", annotations=READS)
-def memory_history(engine: Engine, arguments: MemoryHistory) -> HistoryShown:
-    """List what a memory said before, and the memories it absorbed; the oldest first.
-
-    Use it when something remembered looks wrong or was different before.
-    """
-    versions = engine.history.versions(arguments.memory_id)
-    return HistoryShown.of(memory_id=arguments.memory_id, versions=versions)
-
-
 TOOLS = (
     update_memory,
     delete_memories,
@@ -401,8 +294,4 @@ TOOLS = (
     consolidate_memories,
     merge_memories,
     get_memory_stats,
-    undo_change,
-    list_changes,
-    restore_memory,
-    memory_history,
 )

@@ -6,6 +6,6 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class RequestKey:
     key: str
-    """Names the request: what it changes is changed once, however often it is received."""
+    """Identifies the request, whose changes are made once, however often it is received."""
     again: bool
-    """It may have been received before, by a server that is gone."""
+    """A retry: a server that has ended may have received it before."""

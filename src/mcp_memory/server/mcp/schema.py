@@ -11,9 +11,8 @@ UNION = "anyOf"
 
 
 def input_schema(adapter: TypeAdapter[Any]) -> Json:
-    """The input schema of a tool, without references, which some hosts cannot read.
-
-    What may be left out may also be null: strict clients send something for every field.
+    """The input schema of a tool, without references, which some hosts cannot resolve. Optional fields may be
+    null: strict clients send every field.
     """
     return _plain(_inlined(adapter.json_schema(mode="validation")))
 
@@ -63,7 +62,9 @@ def _plain(schema: Json) -> Json:
 
 
 def _or_null(field: Json) -> Json:
-    """The field with null beside its type, and its default in words: strict clients refuse the keyword."""
+    """The field with null beside its type, and its default in the description: strict clients refuse the
+    keyword.
+    """
     default = field.pop("default", None)
     said = field.pop("description", "")
     if default not in (None, False, [], {}, "", 0, 0.0):
@@ -76,7 +77,7 @@ def _or_null(field: Json) -> Json:
 
 
 def _brief(schema: Json) -> Json:
-    """Names and types alone: what they mean, the tool's description says, and every byte is paid for."""
+    """Names and types only: the tool's description explains them, and every byte costs tokens."""
     if "properties" in schema:
         needed = list(schema.get("required", ()))
         fields = {name: _optional(field, name in needed) for name, field in schema["properties"].items()}
@@ -103,7 +104,7 @@ def _optional(field: Json, needed: bool) -> Json:
 
 
 def _merged(objects: Sequence[Json]) -> Json:
-    """One object that stands for several spellings: what all of them have is required."""
+    """One object for several spellings: fields that all of them require are required."""
     fields: Json = {}
     for one in objects:
         fields |= one["properties"]

@@ -1,4 +1,4 @@
-"""Answers MCP requests from tool sets and an engine that is built at the first need."""
+"""Answers MCP requests from tool sets and an engine that is built on first use."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from mcp_memory import __version__
 from mcp_memory.errors import MemoryServerError, NotFound, ReadOnly
 from mcp_memory.model import DEFAULT_SPACE, Caller, Rights, client_name
 from mcp_memory.server.events import Feed
+from mcp_memory.server.mcp.offered_tools import about_offered
 from mcp_memory.server.mcp.request_key import RequestKey
-from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet
-from mcp_memory.server.mcp.watchers import Context, News, Watchers
-from mcp_memory.server.mcp.wording import about_offered
+from mcp_memory.server.mcp.tools import Prompt, Resource, Tell, Template, Tool, ToolSet, quietly
+from mcp_memory.server.mcp.view import EXTENSION, URI, View, is_shown_by, look_again, naming_view
+from mcp_memory.server.mcp.watchers import ChangedResources, Context, Watchers
 from mcp_memory.server.principal import principal_of
 
 if TYPE_CHECKING:
@@ -35,10 +36,22 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+Work = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool."""
+
+    tool: str
+    arguments: dict[str, Any]
+    caller: Caller
+    key: RequestKey | None = None
+
 
 @dataclass
 class Dispatcher:
-    """Takes requests off the event loop and hands them to tools in a few worker threads."""
+    """Dispatches requests from the event loop to tools in a few worker threads."""
 
     sets: Sequence[ToolSet]
     engine: Callable[[], Engine]
@@ -46,9 +59,11 @@ class Dispatcher:
     space: str
     feed: Feed
     limiter: anyio.CapacityLimiter | None = None
-    """Shared with other servers of the process, which work on at most so many requests together."""
+    """Limits concurrent requests, together with the other servers of the process."""
     project: str = ""
-    """The project that the client works in, which what it saves belongs to."""
+    """The client's project, to which its memories belong."""
+    view: View | None = None
+    """Shows results inside a conversation."""
 
     def __post_init__(self) -> None:
         self.watchers = Watchers(self.feed, self._changed)
@@ -65,25 +80,47 @@ class Dispatcher:
             for prompt in set.prompts
             if not prompt.about or any(name in self._tools for name in prompt.about)
         }
+        self._only_in_view = self._tools_of_view()
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool.listed(self._tools) for tool, _ in self._tools.values()])
+        offered = [tool.listed(self._tools) for tool, _ in self._tools.values()]
+        if self._is_viewed(context):
+            further = [tool.listed(self._tools) for tool, _ in self._only_in_view.values()]
+            offered = [naming_view(tool) for tool in (*offered, *further)]
+        return types.ListToolsResult(tools=offered)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name not in self._tools:
+        found = self._tools.get(params.name) or self._only_in_view.get(params.name)
+        if found is None:
             raise MCPError(types.INVALID_PARAMS, f"Tool {params.name} not found")
-        tool, tool_set = self._tools[params.name]
+        tool, tool_set = found
         if not tool.only_reads and self._rights(context) == "read":
             return tool_set.refuse(ReadOnly())
-        caller = replace(self._caller(context), via="assistant", tool=tool.name)
-        told = self.watchers.telling_count(caller.space)
-        tell = _teller(context)
         request_key = context.request if isinstance(context.request, RequestKey) else None
-        result = await self._in_thread(
-            lambda: self._run(tool, tool_set, caller, params.arguments or {}, tell, request_key)
-        )
+        call = Call(params.name, params.arguments or {}, self._caller(context), request_key)
+        return await self.answer(call, tell=_teller(context))
+
+    def offers(self, tool: str) -> bool:
+        return tool in self._tools
+
+    def local_caller(self, client: str) -> Caller:
+        """Who calls from a process of the person's own."""
+        return Caller(space=self.space, client=client, project=self.project)
+
+    async def answer(
+        self, call: Call, *, tell: Tell = quietly, notes: list[Work] | None = None
+    ) -> types.CallToolResult:
+        """The answer of a tool that is offered.
+
+        `notes` collects usage to be recorded, so that the caller can do it after the answer.
+        """
+        tool, tool_set = self._tools.get(call.tool) or self._only_in_view[call.tool]
+        call = replace(call, caller=replace(call.caller, via="assistant", tool=tool.name))
+        caller = call.caller
+        told = self.watchers.telling_count(caller.space)
+        result = await self.in_thread(lambda: self._run(tool, tool_set, call, tell, notes))
         if not tool.only_reads and not result.is_error:
-            # Also when it changed nothing: that is how Anthropic's server does it.
+            # Even if it changed nothing, as Anthropic's server does.
             await self.watchers.tell(caller.space, otherwise=self._resources, since=told)
         return result
 
@@ -116,8 +153,10 @@ class Dispatcher:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
+        if uri == URI and self.view is not None:
+            return types.ReadResourceResult(contents=[self.view.contents()])
         mime_type, read = self._reader(uri)
-        text = await self._in_thread(lambda: self._asked(read, self._caller(context)))
+        text = await self.in_thread(lambda: self._asked(read, self._caller(context)))
         contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -134,7 +173,7 @@ class Dispatcher:
         missing = [item.name for item in prompt.arguments if item.required and not given.get(item.name)]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"{prompt.name} needs {', '.join(missing)}")
-        text = await self._in_thread(
+        text = await self.in_thread(
             lambda: self._asked(lambda engine: self._said(prompt, engine, given), self._caller(context))
         )
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -144,12 +183,21 @@ class Dispatcher:
         complete = self._completer(params.ref, params.argument.name)
         values: Sequence[str] = ()
         if complete is not None:
-            values = await self._in_thread(
+            values = await self.in_thread(
                 lambda: self._asked(
                     lambda engine: complete(engine, params.argument.value), self._caller(context)
                 )
             )
         return types.CompleteResult(completion=types.Completion(values=list(values)))
+
+    def _is_viewed(self, context: Context) -> bool:
+        return self.view is not None and is_shown_by(context.session.client_capabilities)
+
+    def _tools_of_view(self) -> dict[str, tuple[Tool, ToolSet]]:
+        if self.view is None:
+            return {}
+        tool = look_again({name: tool for name, (tool, _) in self._tools.items()})
+        return {tool.name: (tool, self.sets[0])}
 
     def _said(self, prompt: Prompt, engine: Engine, given: Mapping[str, str]) -> str:
         if prompt.render is not None:
@@ -174,17 +222,17 @@ class Dispatcher:
         matching = (item for item in self._templates if item.uri_template == reference.uri)
         return next((item.complete for item in matching if item.variable == argument), None)
 
-    async def _changed(self, space: str, place: int | None) -> News:
+    async def _changed(self, space: str, place: int | None) -> ChangedResources:
         """Resources changed since a position in the journal; None: only the current position."""
-        return await self._in_thread(lambda: self._asked(partial(self._news, place), Caller(space)))
+        return await self.in_thread(lambda: self._asked(partial(self._news, place), Caller(space)))
 
-    def _news(self, place: int | None, engine: Engine) -> News:
+    def _news(self, place: int | None, engine: Engine) -> ChangedResources:
         if place is None:
-            return News(engine.history.last_seq())
+            return ChangedResources(engine.history.last_seq())
         touched = engine.history.touched(place)
         names = [quote(name, safe="") for name in touched.entities]
         of_entities = [template.prefix + name for template in self._templates for name in names]
-        return News(touched.seq, (*self._resources, *of_entities) if touched.anything else ())
+        return ChangedResources(touched.seq, (*self._resources, *of_entities) if touched.anything else ())
 
     def _asked(self, ask: Callable[[Engine], T], caller: Caller) -> T:
         """The engine's answer; its errors become protocol errors."""
@@ -196,20 +244,16 @@ class Dispatcher:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from error
 
     def _run(
-        self,
-        tool: Tool,
-        tool_set: ToolSet,
-        caller: Caller,
-        arguments: dict[str, Any],
-        tell: Tell,
-        request_key: RequestKey | None = None,
+        self, tool: Tool, tool_set: ToolSet, call: Call, tell: Tell, notes: list[Work] | None
     ) -> types.CallToolResult:
         try:
-            engine = self.engine().acting_for(caller)
-            if request_key is None or tool.only_reads:
-                return tool.run(engine, arguments, tell)
+            engine = self.engine().acting_for(call.caller)
+            if notes is not None:
+                engine = engine.noting_later(notes.append)
+            if call.key is None or tool.only_reads:
+                return tool.run(engine, call.arguments, tell)
             return engine.exactly_once(
-                request_key.key, lambda once: tool.run(once, arguments, tell), again=request_key.again
+                call.key.key, lambda once: tool.run(once, call.arguments, tell), again=call.key.again
             )
         except MemoryServerError as error:
             return tool_set.refuse(error)
@@ -223,7 +267,7 @@ class Dispatcher:
         greeting = context.session.client_params
         name = client_name(greeting.client_info.name) if greeting else ""
         if (request := _http_request(context)) is None:
-            return Caller(space=self.space, client=name, project=self.project)
+            return self.local_caller(name)
         principal = principal_of(request)
         client = " ".join(filter(None, (name, principal.caller.client)))
         return Caller(space=principal.caller.space, client=client, readable=principal.spaces, remote=True)
@@ -232,7 +276,8 @@ class Dispatcher:
         request = _http_request(context)
         return "write" if request is None else principal_of(request).rights
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """The result of work that may block."""
         if self.limiter is None:
             self.limiter = anyio.CapacityLimiter(self.workers)
         return await anyio.to_thread.run_sync(work, limiter=self.limiter)
@@ -247,34 +292,53 @@ def build(
     feed: Feed | None = None,
     limiter: anyio.CapacityLimiter | None = None,
     project: str = "",
+    view: View | None = None,
 ) -> Server[None]:
     """A server with the tools of all sets. The engine is asked for at the first call, not before.
 
     A `feed` that is given is running while the server does; without one the server has its own.
     """
-    desk = Dispatcher(sets, engine, workers, space, feed or Feed(engine), limiter, project)
+    shown = view_for(sets, view or View())
+    dispatcher = Dispatcher(sets, engine, workers, space, feed or Feed(engine), limiter, project, shown)
+    return serving(dispatcher, own_feed=feed is None)
+
+
+def serving(dispatcher: Dispatcher, *, own_feed: bool) -> Server[None]:
+    """A server whose requests the dispatcher answers; it runs the feed too if that is its own."""
+    sets = dispatcher.sets
     offers: dict[str, Any] = {}
     if any(tool_set.resources for tool_set in sets):
         offers |= {
-            "on_list_resources": desk.list_resources,
-            "on_read_resource": desk.read_resource,
-            "on_subscribe_resource": desk.subscribe,
-            "on_unsubscribe_resource": desk.unsubscribe,
+            "on_list_resources": dispatcher.list_resources,
+            "on_read_resource": dispatcher.read_resource,
+            "on_subscribe_resource": dispatcher.subscribe,
+            "on_unsubscribe_resource": dispatcher.unsubscribe,
         }
     if any(tool_set.templates for tool_set in sets):
-        offers |= {"on_list_resource_templates": desk.list_templates, "on_completion": desk.complete}
+        offers |= {
+            "on_list_resource_templates": dispatcher.list_templates,
+            "on_completion": dispatcher.complete,
+        }
     if any(tool_set.prompts for tool_set in sets):
-        offers |= {"on_list_prompts": desk.list_prompts, "on_get_prompt": desk.get_prompt}
-    return Server(
+        offers |= {"on_list_prompts": dispatcher.list_prompts, "on_get_prompt": dispatcher.get_prompt}
+    server = Server(
         sets[0].server_name,
         version=__version__,
         instructions=_instructions(sets),
-        lifespan=lambda _: _watching(desk, own_feed=feed is None),
-        on_list_tools=desk.list_tools,
-        on_call_tool=desk.call_tool,
-        on_subscriptions_listen=desk.listen,
+        lifespan=lambda _: _watching(dispatcher, own_feed=own_feed),
+        on_list_tools=dispatcher.list_tools,
+        on_call_tool=dispatcher.call_tool,
+        on_subscriptions_listen=dispatcher.listen,
         **offers,
     )
+    if dispatcher.view is not None:
+        server.extensions = {EXTENSION: {}}
+    return server
+
+
+def view_for(sets: Sequence[ToolSet], view: View) -> View | None:
+    """The view, if it is built and one of the sets has it."""
+    return view if view.is_built() and any(tool_set.has_view for tool_set in sets) else None
 
 
 def _instructions(sets: Sequence[ToolSet]) -> str | None:
@@ -291,12 +355,12 @@ def greeting(server: Server[Any]) -> InitializationOptions:
 
 
 def _http_request(context: Context) -> Any:
-    """None for what came from the person's own process."""
+    """None for a local process of the user."""
     return None if isinstance(context.request, RequestKey) else context.request
 
 
 def _teller(context: Context) -> Tell:
-    """Tells the client from a worker thread how far its call is; each whole percent once."""
+    """Reports progress to the client from a worker thread, once per percent."""
     last = -1
 
     def tell(doing: str, done: float, total: float | None) -> None:
@@ -314,6 +378,6 @@ def _read_named(template: Template, name: str, engine: Engine) -> str:
 
 
 @asynccontextmanager
-async def _watching(desk: Dispatcher, *, own_feed: bool) -> AsyncIterator[None]:
-    async with desk.feed.running() if own_feed else nullcontext(), desk.watchers.running():
+async def _watching(dispatcher: Dispatcher, *, own_feed: bool) -> AsyncIterator[None]:
+    async with dispatcher.feed.running() if own_feed else nullcontext(), dispatcher.watchers.running():
         yield None

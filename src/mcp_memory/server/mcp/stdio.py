@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 LAST_ANSWERS = 30.0
-"""Seconds that requests may take which were sent before the client hung up."""
+"""Grace period in seconds for requests that were sent before the client disconnected."""
 
 MOST_UNANSWERED = 64
-"""Requests under way, or whose answers the client has not taken; further ones are not read until then."""
+"""Backpressure: with this many unanswered requests, no further ones are read."""
 
 
 def serve(
@@ -43,9 +43,8 @@ def serve(
     project: str = "",
     beside: Callable[[LazyEngine], AbstractAsyncContextManager[object]] = lambda _: nullcontext(),
 ) -> None:
-    """Returns when the other side has closed its end and all it asked for is answered.
-
-    `beside`: what else runs meanwhile, in the same process with the same engine.
+    """Returns when the client has closed its end and every request is answered. `beside` runs meanwhile, in
+    the same process with the same engine.
     """
     # Standard output belongs to the protocol; what people should read goes to standard error.
     logging.basicConfig(
@@ -61,9 +60,8 @@ def serve(
 
 
 def _leave_when_told(engine: LazyEngine) -> None:
-    """Let a signal end the process at once, with the writes under way whole and the database closed.
-
-    An orderly end would wait for the thread that reads standard input, until another line comes.
+    """Let a signal end the process at once, after running writes are complete and the database is closed. A
+    normal exit would wait for the thread that reads standard input, until another line arrives.
     """
 
     def leave(number: int, _: object) -> None:
@@ -98,10 +96,8 @@ async def _serve(
 
 
 class _Unanswered:
-    """Holds back the end of the input until every request that came before it has its answer.
-
-    The protocol library drops requests that are under way when the input ends; a script that
-    pipes requests in would not learn what became of them.
+    """Delays the end of the input until every earlier request is answered. The protocol library drops running
+    requests when the input ends, so a script that pipes requests in would not get their answers.
     """
 
     def __init__(self, on_first_answer: Callable[[], object]) -> None:
@@ -124,7 +120,7 @@ class _Unanswered:
                 await self._at_most(0)
 
     async def _at_most(self, count: int) -> None:
-        """Wait until no more than so many are unanswered."""
+        """Wait until at most this many are unanswered."""
         while len(self._ids) > count:
             self._fewer = anyio.Event()
             await self._fewer.wait()
@@ -141,7 +137,7 @@ class _Unanswered:
 
     def _note_request(self, message: SessionMessage | Exception) -> None:
         content = message.message if isinstance(message, SessionMessage) else None
-        # Who listens for changes is answered when it stops to listen.
+        # A request that listens for changes is answered only when it ends.
         if isinstance(content, types.JSONRPCRequest) and content.method != "subscriptions/listen":
             self._ids.add(content.id)
         elif isinstance(content, types.JSONRPCNotification) and content.method == "notifications/cancelled":
@@ -153,9 +149,8 @@ class _Unanswered:
 
 
 def refusal(message: SessionMessage | Exception) -> types.JSONRPCError | None:
-    """The answer to a request that the protocol library cannot read, and would leave without one.
-
-    It reads no JSON that holds half of a surrogate pair, as programs send that cut an emoji in two.
+    """The answer to a request that the protocol library cannot parse and would leave unanswered. It rejects
+    JSON with half of a surrogate pair, which programs send that cut an emoji in two.
     """
     if not isinstance(message, ValidationError):
         return None

@@ -16,9 +16,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, WithJsonSchema
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Progress, unreported
 from mcp_memory.server.mcp import schema
+from mcp_memory.server.mcp.offered_tools import ALL_NAMES, about_offered
 from mcp_memory.server.mcp.schema import Json
 from mcp_memory.server.mcp.validation import validated
-from mcp_memory.server.mcp.wording import ALL_NAMES, about_offered
 from mcp_memory.server.shapes.inputs import Kinds
 from mcp_memory.server.shapes.shape import Shape
 from mcp_memory.text.budget import within
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def _hints(
     *, read_only: bool = False, destructive: bool = False, idempotent: bool = False
 ) -> types.ToolAnnotations:
-    """All four, because a host must assume the worst of one that is not given."""
+    """All four hints, because hosts assume the worst of a missing one."""
     return types.ToolAnnotations(
         read_only_hint=read_only,
         destructive_hint=destructive,
@@ -64,9 +64,9 @@ class Tool:
     """Written for a model: when to use the tool, and when not."""
     annotations: types.ToolAnnotations
     describe_input: Callable[[], Json]
-    """The schema of what it takes; made when the tool is listed or called."""
+    """The schema of its arguments, built when the tool is listed or called."""
     describe_output: Callable[[], Json] | None
-    """The same for what it answers; None: not told."""
+    """The same for its result; None: not published."""
     run: Run
     """Takes an engine that acts for the caller. May block, and may raise a `MemoryServerError`."""
 
@@ -79,9 +79,8 @@ class Tool:
         return self.describe_output and self.describe_output()
 
     def listing(self, *fields: str, description: str = "") -> Tool:
-        """The same tool with these fields alone in its schema, and without one of its answer.
-
-        It takes what it took before. A field with a `!` is required here.
+        """The same tool with only these fields in its schema, and without an output schema. It still accepts
+        all fields. A field with a `!` is required here.
         """
         narrow = partial(_narrowed, self.describe_input, fields)
         said = description or self.description
@@ -92,7 +91,7 @@ class Tool:
         return bool(self.annotations.read_only_hint)
 
     def listed(self, offered: Collection[str] = ALL_NAMES) -> types.Tool:
-        """As clients see it; the description speaks only of tools that are offered."""
+        """The tool as clients see it; the description mentions only offered tools."""
         return types.Tool(
             name=self.name,
             title=self.title,
@@ -105,7 +104,7 @@ class Tool:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """Something a host may show and watch. Every tool that writes may have changed it."""
+    """Data that a host may show and watch. Every tool that writes may change it."""
 
     uri: str
     name: str
@@ -126,10 +125,10 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """Resources of one kind, one for each name there is."""
+    """Resources of one kind, one for each name."""
 
     prefix: str
-    """What comes before the name in its address; the name is percent-encoded."""
+    """The part of the URI before the name, which is percent-encoded."""
     variable: str
     name: str
     title: str
@@ -163,16 +162,16 @@ class PromptArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """Words that a person may put before an assistant."""
+    """A prompt that a person may choose."""
 
     name: str
     title: str
     description: str
     arguments: Sequence[PromptArgument] = ()
     text: str = ""
-    """What it says to everybody; sentences about tools that are not offered are left out."""
+    """A fixed text, without sentences about tools that are not offered."""
     render: Callable[[Engine, Mapping[str, str]], str] | None = None
-    """Instead of a text: what it says depends on what is remembered."""
+    """Instead of a fixed text: built from memories."""
     about: Collection[str] = ()
     """Offered only with one of these tools."""
 
@@ -193,7 +192,7 @@ def _narrowed(describe: Callable[[], Json], fields: Sequence[str]) -> Json:
 
 
 def _about_offered(described: Json, offered: Collection[str]) -> Json:
-    """The schema with what its descriptions say about offered tools."""
+    """The schema with descriptions that mention only offered tools."""
     if offered is ALL_NAMES:
         return described
     kept: Json = {}
@@ -210,10 +209,8 @@ def _about_offered(described: Json, offered: Collection[str]) -> Json:
 
 
 def refusal(error: MemoryServerError) -> types.CallToolResult:
-    """The failure as text only.
-
-    Hosts hold structured content against the output schema even when the call failed, and would
-    show their own complaint in place of ours.
+    """The failure as text only. Hosts validate structured content against the output schema even for a failed
+    call, and would show their own error instead of ours.
     """
     return failed(json.dumps({"error": str(error), "code": error.code}, ensure_ascii=False))
 
@@ -223,7 +220,7 @@ def failed(text: str) -> types.CallToolResult:
 
 
 def answer(structured: Json) -> types.CallToolResult:
-    """The same twice: structured for programs, and as text for hosts that show only text."""
+    """The result twice: structured for programs, and as text for hosts that show only text."""
     text = json.dumps(structured, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
 
@@ -237,16 +234,18 @@ class ToolSet:
     resources: Sequence[Resource] = ()
     templates: Sequence[Template] = ()
     prompts: Sequence[Prompt] = ()
+    has_view: bool = False
+    """Whether results are shown inside the conversation, by clients that can do so."""
     instruct: Callable[[Collection[str]], str] | None = None
     """For the model, once per session: what this memory is good for, given the tools that are offered."""
     server_name: str = "mcp-memory"
     greeting: str = "mcp-memory"
-    """What is running, in words for the log."""
+    """Description for the log."""
     refuse: Callable[[MemoryServerError], types.CallToolResult] = refusal
 
 
 Moment = Annotated[datetime, WithJsonSchema({"type": "string"})]
-"""Without a format in its schema: a date alone will do as well."""
+"""Without a format in its schema, because a date alone is accepted too."""
 
 
 KINDS: Kinds = {tuple[str, ...]: list[str], Mapping[str, Any]: dict[str, Any], datetime: Moment}
@@ -274,7 +273,7 @@ class Sized(Arguments):
 Body = Callable[..., Any]
 """`(engine, arguments) -> answer`, or without arguments: parse, one call, render.
 
-One that takes long has a last parameter `tell`, which it tells how far it is.
+A slow one has a last parameter `tell` for progress.
 """
 
 
@@ -285,7 +284,7 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
     """
 
     def declared(body: Body) -> Tool:
-        # The engine is only named: importing it here would load storage before the first call.
+        # Not imported: that would load the storage before the first call.
         hints = get_type_hints(body, localns={"Engine": object}, include_extras=True)
         _, *rest = inspect.signature(body).parameters
         tells = "tell" in rest

@@ -1,4 +1,4 @@
-"""Arguments as models send them, and complaints that a model can act on."""
+"""Validates arguments as models send them, with errors that a model can act on."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from mcp_memory.server.mcp.schema import UNION, Json
 
 
 def validated(adapter: TypeAdapter[Any], schema: Json, arguments: Mapping[str, Any]) -> Any:
-    """The arguments as the tool wants them; `Invalid`, in plain words, when they do not fit."""
+    """The parsed arguments. Raises `Invalid`, in plain words."""
     try:
         return adapter.validate_python(_given(schema, arguments))
     except ValidationError as error:
@@ -25,7 +25,7 @@ _KINDS: Mapping[str, type] = {"array": list, "object": dict}
 def _given(schema: Json, arguments: Mapping[str, Any]) -> Json:
     """The arguments without optional ones that are null or empty: those mean "not given".
 
-    Some models write lists and objects as JSON text; what parses to the right kind is taken.
+    Some models write lists and objects as JSON text, which is parsed.
     """
     needed = schema.get("required", ())
     given = {}

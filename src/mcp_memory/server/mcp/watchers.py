@@ -1,7 +1,7 @@
 """Notifies clients of changes to subscribed resources, by any process and in both protocol eras.
 
-The journal is what counts. Each space that is watched has a place in it up to which its watchers have
-been told; a tool of this server moves it on at once, and the feed when another process writes.
+The journal is the source of truth. Each watched space has a cursor up to which its watchers have been
+notified; this server's tools advance it at once, and the feed when another process writes.
 """
 
 import logging
@@ -26,15 +26,15 @@ Context = ServerRequestContext[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """The addresses of what may have changed, and up to where in the journal that is said."""
+class ChangedResources:
+    """URIs of resources that may have changed, and the journal position that covers."""
 
     place: int
     uris: tuple[str, ...] = ()
 
 
-Look = Callable[[str, int | None], Awaitable[News]]
-"""What is new in a space since a place; None: only where now is."""
+Look = Callable[[str, int | None], Awaitable[ChangedResources]]
+"""Changes in a space since a position; None: only the current position."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class _Watcher:
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Knows how many listen."""
+    """Counts its listeners."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class _Audience:
         return not self._subscribed and not self.bus.listener_count
 
     def add(self, session: ServerSession, uri: str) -> None:
-        # What the client greeted us with is one object for the whole connection, and so names it.
+        # The handshake's parameters are one object per connection, and so identify it.
         greeting = session.client_params
         self._subscribed.setdefault(id(greeting), _Watcher(session, greeting)).uris.add(uri)
 
@@ -139,14 +139,13 @@ class Watchers:
             self._dismiss_if_empty(space, audience)
 
     def telling_count(self, space: str) -> int:
-        """How often the watchers of a space have been told something."""
+        """Number of notifications to the watchers of a space."""
         audience = self._audiences.get(space)
         return audience.telling_count if audience else 0
 
     async def tell(self, space: str, otherwise: Iterable[str] = (), since: int = 0) -> None:
-        """Notify of everything new in the space, each resource once.
-
-        If nothing is, and nothing was told since the count was this, then of the others.
+        """Notify of everything new in the space, each resource once. If nothing is new and the count is
+        unchanged, notify of the others.
         """
         audience = self._audiences.get(space)
         if audience is None:
@@ -165,7 +164,7 @@ class Watchers:
         try:
             news = await self._look(space, audience.place)
         except MCPError as error:
-            # What was written is written; the feed brings it up again.
+            # The write is committed, and the feed will report it.
             log.warning("cannot see what changed in %s: %s", space, error)
             return ()
         audience.place = news.place
@@ -189,7 +188,7 @@ class Watchers:
                             await self.tell(space)
                     return
                 except Exception:
-                    # Else all that the server does would end with it.
+                    # Otherwise the error would end the whole server.
                     log.exception("watchers of %s cannot be told; trying again", space)
                     await anyio.sleep(AFTER_TROUBLE)
 

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/about", tags=["operations"], responses=ANYWHERE)
 
 
 class ActiveClient(Shape):
-    """Somebody who changed something lately, as the journal names them."""
+    """A client that changed something recently, by its name in the journal."""
 
     name: str
     change_count: int
@@ -24,8 +24,8 @@ class ActiveClient(Shape):
 
 
 class ConnectedNow(Shape):
-    name: str = Field(description="As it introduced itself; empty until then.")
-    tools: str = Field(description="The tool sets it asked for.")
+    name: str = Field(description="The name it gave at its handshake; empty before that.")
+    tools: str = Field(description="Its tool sets.")
     seconds: float = Field(description="For how long it has been connected.")
 
 
@@ -38,14 +38,14 @@ class About(Shape):
         description="Starts the program for this memory on the server's machine: for clients' settings."
     )
     connected: list[ConnectedNow] = Field(
-        description="Assistants that use this server now in this space, through the shared server."
+        description="Assistants that are connected to this space now, through the shared server."
     )
-    clients: list[ActiveClient] = Field(description="In this space, the most recent first.")
+    clients: list[ActiveClient] = Field(description="In this space, most recent first.")
 
 
 @router.get("")
 def read_about(request: Request, engine: Acting) -> About:
-    """Say how large the memory is, how it fades, how to connect to it, and who changed it lately."""
+    """Read the memory's size, its decay, how to connect to it, and its recent clients."""
     space = principal_of(request).caller.space
     connected = [one for one in request.app.state.connected() if one.space == space]
     return About.of(engine.overseeing.about(), command=request.app.state.command, connected=connected)

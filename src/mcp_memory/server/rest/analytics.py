@@ -47,7 +47,7 @@ class Tags(Shape):
 
 class Bin(Shape):
     low: float
-    high: float = Field(description="Not included, but for the last one.")
+    high: float = Field(description="Exclusive, except for the last bin.")
     count: int
 
 
@@ -67,7 +67,7 @@ def count_growth(
     period: Period = "day",
     limit: Annotated[int, Query(ge=1, le=MOST_PERIODS, description="How many periods.")] = 30,
 ) -> Growth:
-    """Count memories by day, week (from Monday) or month. The oldest period first; none is left out."""
+    """Count memories by day, week (from Monday) or month. Oldest first, without gaps."""
     return Growth.of(period=period, items=engine.analytics.growth(period, limit))
 
 

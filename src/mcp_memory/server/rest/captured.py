@@ -23,7 +23,7 @@ arrivals_router = APIRouter(prefix="/api/arrivals", tags=["captured"], responses
 class CapturedPage(Shape):
     items: list[Memory]
     total: int
-    paused: bool = Field(description="While it is, nothing is captured and nothing injected.")
+    paused: bool = Field(description="While paused, nothing is captured or injected.")
 
 
 class CapturedListing(Body):
@@ -66,7 +66,7 @@ class JudgedMemory(Shape):
 
 class InjectionPreview(Shape):
     text: str = Field(description="The block as the assistant would get it; empty for silence.")
-    silence: str = Field(description="Why nothing is said.")
+    silence: str = Field(description="Why nothing is injected.")
     chosen: list[JudgedMemory]
     left_out: list[JudgedMemory]
 
@@ -78,7 +78,7 @@ def list_captured(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> CapturedPage:
-    """List what was captured and is on trial, the newest first."""
+    """List captured memories on trial, newest first."""
     found = engine.captures.find(session=session, limit=limit, offset=offset)
     items = [Memory.of(one) for one in engine.memories.describe(found.memories)]
     return CapturedPage(items=items, total=found.total, paused=engine.captures.is_paused())
@@ -105,13 +105,13 @@ def pause_capture(wanted: Paused, engine: Acting) -> Paused:
 
 @router.get("/{id}/why", responses=documented(404))
 def why_captured(id: str, engine: Acting) -> WhyCaptured:
-    """Say which rule captured a memory, and from where."""
+    """Explain which rule captured a memory, and from where."""
     return WhyCaptured.of(engine.captures.why(id))
 
 
 @arrivals_router.post("/preview")
 def preview_injection(wanted: PromptPreview, engine: Acting) -> InjectionPreview:
-    """Show what would be injected for a prompt, what would be left out and why. Nothing is recorded."""
+    """Preview the injection for a prompt, with what is left out and why. Nothing is recorded."""
     place = Place(session=wanted.session, project=wanted.project)
     return InjectionPreview.of(engine.arrivals.for_prompt(wanted.prompt, place, record=False))
 

@@ -26,7 +26,7 @@ class Changes(Shape):
 
 class RowBefore(Shape):
     table: str = Field(description="What kind of thing it is: `memory`, `entity`, `relation`, …")
-    row: dict[str, Any] | None = Field(description="What it was before; null: it was not there.")
+    row: dict[str, Any] | None = Field(description="The row before the change; null: it did not exist.")
 
 
 class DetailedEvent(Shape):
@@ -44,7 +44,7 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=history.MOST_LISTED)] = 20,
     before: Annotated[int | None, Query(ge=0, le=LARGEST, description="From `next`.")] = None,
 ) -> Changes:
-    """List what was changed, the newest first."""
+    """List changes, newest first."""
     found = engine.history.recent(limit, before)
     more = f"{router.prefix}?limit={limit}&before={found[-1].cursor}" if len(found) == limit else None
     return Changes.of(items=found, next=more)
@@ -52,17 +52,17 @@ def list_changes(
 
 @router.get("/{change_id:uuid}", responses=documented(404))
 def read_change(change_id: Annotated[UUID, Path()], engine: Acting) -> ChangeDetails:
-    """Read what one change did, event by event, with what was there before."""
+    """Read the events of a change, with the rows as they were before."""
     return ChangeDetails.of(items=engine.history.details(str(change_id)))
 
 
 @router.post("/undo", responses=documented(404, 409))
 def undo_last_change(engine: Acting) -> Undone:
-    """Take back the newest change in the space that is not an undo itself."""
+    """Undo the newest change in the space that is not an undo itself."""
     return Undone.of(engine.history.undo_last())
 
 
 @router.post("/{change_id:uuid}/undo", responses=documented(404, 409))
 def undo_change(change_id: Annotated[UUID, Path()], engine: Acting) -> Undone:
-    """Make everything that a change touched what it was before it. All of it, or nothing."""
+    """Undo a change: all of it, or nothing."""
     return Undone.of(engine.history.undo(str(change_id)))

@@ -31,14 +31,14 @@ MOST_PER_PAGE = 200
 MOST_SKIPPED = 2**31 - 1
 
 ANYWHERE = documented(400, 401, 403, 413, 421, 422, 429, 500, 503)
-"""What every route may answer when it does not do what was asked."""
+"""Errors that every route may return."""
 
 
 Recorded = Annotated[
     Literal["yes", "no"],
     Header(
         alias="X-Memory-Record",
-        description="`no`: this is only a look. What is read becomes no stronger, and teaches nothing.",
+        description="`no`: reads do not count as use: they reinforce nothing and teach nothing.",
     ),
 ]
 
@@ -81,7 +81,7 @@ def _no_such(name: str, known: set[str]) -> str:
 
 
 def _split(values: Any) -> Any:
-    """`a,b` and a repeated parameter say the same."""
+    """`a,b` means the same as a repeated parameter."""
     if not isinstance(values, list):
         return values
     return [part.strip() for value in values for part in str(value).split(",") if part.strip()]
@@ -94,20 +94,20 @@ Names = Annotated[list[str], BeforeValidator(_split), Field(max_length=100)]
 class Paging(Shape):
     model_config = ConfigDict(extra="ignore", defer_build=False)
 
-    limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="How many to return at most.")
-    offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="How many to pass over first.")
+    limit: int = Field(PAGE, ge=1, le=MOST_PER_PAGE, description="Maximum number of results.")
+    offset: int = Field(0, ge=0, le=MOST_SKIPPED, description="Number of results to skip.")
 
     @model_validator(mode="before")
     @classmethod
     def _given(cls, values: Any) -> Any:
-        """`?source=` says nothing about the source."""
+        """Empty parameters, as in `?source=`, count as not given."""
         if not isinstance(values, dict):
             return values
         required = {name for name, field in cls.model_fields.items() if field.is_required()}
         return {name: value for name, value in values.items() if name in required or value not in ("", [""])}
 
     def next(self, request: Request, total: int) -> str | None:
-        """Where the part after this one is."""
+        """The address of the next page."""
         return self.page_after(request, self.limit, total)
 
     def page_after(self, request: Request, shown: int, total: int) -> str | None:
@@ -127,18 +127,18 @@ _ETAG = re.compile(r'"(\d{1,18})"')
 
 
 def expected_version(if_match: str | None) -> int | None:
-    """The version that an If-Match header asks for; None: any will do."""
+    """The version in an If-Match header; None: any."""
     if if_match is None or if_match.strip() == "*":
         return None
     found = _ETAG.fullmatch(if_match.strip())
     if found is None:
-        raise Stale("If-Match holds no ETag of this server: send the one that came with what was read")
+        raise Stale("If-Match holds no ETag of this server: send the one from the last read")
     return int(found[1])
 
 
 IfMatch = Annotated[
     str | None,
-    Header(description="The `ETag` that was read; refused with 412 when somebody has changed it since."),
+    Header(description="The `ETag` of the last read; 412 if the resource has changed since."),
 ]
 
 
@@ -172,11 +172,11 @@ class AlreadyDone(Shape):
 DONE_BEFORE: dict[int | str, dict[str, Any]] = {
     303: {"model": AlreadyDone, "description": "It was done before, and its answer was lost"}
 }
-"""What a create also answers that may be asked for twice."""
+"""Further responses of an idempotent create."""
 
 
 class Once:
-    """Does a create once for each idempotency key, and answers a repeated one as the first."""
+    """Runs a create once per idempotency key, and replays its answer to retries."""
 
     def __init__(self, engine: Engine, key: str | None, request: str) -> None:
         self._engine = engine
@@ -184,7 +184,7 @@ class Once:
         self._request = request
 
     def __call__(self, create: Callable[[Engine], Made], *, event: str, place: str) -> JSONResponse:
-        """`event`: how the event's name begins; `place`: the path of the new resource, with its `{id}`."""
+        """`event` is the prefix of the event's name; `place` is the path of the new resource, with `{id}`."""
         if self._key is None:
             return _answered(create(self._engine))
         known = self._engine.access.claim(self._key, self._request)
@@ -207,7 +207,7 @@ class Once:
         return _answered(made)
 
     def _pointer(self, act: str, event: str, place: str) -> JSONResponse:
-        """The server stopped before it could keep what it answered."""
+        """The server stopped before it could store its answer."""
         about = [one.subject for one in self._engine.history.events_of(act) if one.name.startswith(event)]
         headers = {"Location": place.format(id=about[0]), **REPLAYED} if about else REPLAYED
         return JSONResponse(AlreadyDone(change_id=act).model_dump(), 303, headers)
@@ -223,7 +223,7 @@ async def once(
     idempotency_key: Annotated[
         str | None,
         Header(
-            description="Any text of the caller's choice: the same request with the same key is done once.",
+            description="Chosen by the caller: a request with the same key is carried out once.",
             min_length=1,
             max_length=200,
         ),

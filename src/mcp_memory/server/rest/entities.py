@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -11,9 +11,9 @@ from starlette.requests import Request
 
 from mcp_memory import model
 from mcp_memory.engine import Engine
-from mcp_memory.engine.graph import NewEntity
 from mcp_memory.engine.graph_walk import MOST_DEPTH
 from mcp_memory.errors import Stale
+from mcp_memory.inputs import NewEntity
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
@@ -26,9 +26,10 @@ from mcp_memory.server.rest.dependencies import (
     Which,
     expected_version,
 )
-from mcp_memory.server.rest.fields import AsOf, Body, MemoryPage, Page, Text
+from mcp_memory.server.rest.fields import IN_BODY, AsOf, Body, MemoryPage, Page, Text
 from mcp_memory.server.rest.memories import Order
 from mcp_memory.server.shapes.entities import Entity, GraphNode, Observation, Relation
+from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.shape import Id as ShownId
 from mcp_memory.server.shapes.shape import Record, Shape, Share
 
@@ -38,23 +39,19 @@ router = APIRouter(prefix=PATH, tags=["entities"], responses=ANYWHERE)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@takes(NewEntity, IN_BODY)
 class EntityToHave(Body):
-    """An entity that is to be there. One of this name and type is filled in with what is given."""
+    """An entity to be created. One of this name and type is updated with what is given."""
 
-    name: Text
     type: Text = Field(validation_alias="entity_type")
-    description: str | None = None
-    metadata: dict[str, Any] = {}
-    observations: tuple[Text, ...] = ()
 
 
+@takes(NewEntity, IN_BODY, without="observations")
 class EntityChanges(Body):
     """Changes to an entity. Fields that are not given stay as they are."""
 
     name: Text = ""
     type: Text = Field("", validation_alias="entity_type")
-    description: str | None = None
-    metadata: dict[str, Any] = {}
     status: Text = ""
 
 
@@ -94,7 +91,7 @@ class EntityGraph(Shape):
     center: ShownId
     nodes: list[GraphNode]
     edges: list[Relation]
-    truncated: bool = Field(description="There is more within reach than is shown.")
+    truncated: bool = Field(description="Limits were reached; not everything within reach is shown.")
 
 
 class GoneEntity(Shape):
@@ -107,7 +104,7 @@ class GoneEntity(Shape):
     responses={200: {"model": EntityInFull, "description": "It was there already"}, **DONE_BEFORE},
 )
 def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
-    """Have an entity there, merged with what was known of it."""
+    """Create an entity, or update the existing one."""
 
     def create(engine: Engine) -> Made:
         made = engine.graph.create_entity(new.fill(NewEntity, same_type=True))
@@ -139,7 +136,7 @@ def search_entities(
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
     explain: bool = False,
 ) -> FoundEntities:
-    """Find entities by meaning, words and how they have been used. Best first."""
+    """Find entities by meaning, words and usage. Best first."""
     answer = engine.entities.search(q, limit, explain=explain)
     return FoundEntities.of(answer)
 
@@ -162,7 +159,7 @@ def get_entity(
 def update_entity(
     which: Which, changes: EntityChanges, engine: Acting, response: Response, if_match: IfMatch = None
 ) -> Entity:
-    """Change what is given of an entity, and leave the rest."""
+    """Change the given fields of an entity."""
     expected = expected_version(if_match)
     entity = engine.graph.update(
         which, changes.given(), expected_update=None if expected is None else _moment(expected)
@@ -177,7 +174,7 @@ def delete_entity(
     engine: Acting,
     cascade_memories: Annotated[bool, Query(description="Also the memories about it.")] = False,
 ) -> GoneEntity:
-    """Take an entity away with its relations and observations. Memories of their own stay."""
+    """Delete an entity with its relations and observations. Memories stored on their own stay."""
     entity = engine.graph.delete_entity(which, cascade_memories=cascade_memories)
     return GoneEntity(id=entity.id)
 
@@ -226,7 +223,7 @@ def _in_full(graph: model.Graph) -> EntityInFull:
 
 
 def _etag(entity: model.Entity) -> str:
-    """When it was changed last, in microseconds."""
+    """The time of its last change, in microseconds."""
     return f'"{(entity.updated_at - _EPOCH) // timedelta(microseconds=1)}"'
 
 

@@ -1,4 +1,4 @@
-"""Tending an entity over HTTP: observations added and removed, splits, duplicates, and the report."""
+"""Curation over HTTP: observations, splits, duplicates, and the report."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Observations(Shape):
 
 
 class Split(Body):
-    """A new entity, and the observations that are to be about it instead."""
+    """A new entity, and the observations that move to it."""
 
     name: Text
     type: Text = Field(alias="entity_type")
@@ -61,7 +61,7 @@ class SplitRelation(Shape):
 
 
 class ProposedSplit(Shape):
-    """The same, as it is proposed."""
+    """A proposed split."""
 
     name: str
     type: str = Field(serialization_alias="entity_type")
@@ -76,11 +76,13 @@ class Proposal(Shape):
 
 class Splits(Body):
     splits: list[Split] = Field(min_length=1)
-    parent: str | None = Field(None, description="What the new entities become parts of; else the original.")
+    parent: str | None = Field(
+        None, description="The entity that contains the new ones; the original unless given."
+    )
 
 
 class DuplicateObservations(Shape):
-    """Observations that look alike, and which hang together."""
+    """Pairs of similar observations, and the clusters they form."""
 
     mode: str
     matches: list[Pair] = Field(serialization_alias="pairs")
@@ -92,30 +94,32 @@ class Report(Shape):
 
     entity_count: int
     observation_count: int
-    split_candidates: list[Analysis]
+    split_candidate_count: int
+    split_candidates: list[Analysis] = Field(description="The fullest of them.")
     flagged_count: int
     flagged: list[FlaggedObservation]
     stale_count: int
     stale: list[StaleEntity]
-    large: list[LargeEntity]
+    large_count: int
+    large: list[LargeEntity] = Field(description="The largest of them.")
 
 
 @router.post("/{which}/observations")
 def add_observations(which: Which, new: NewObservations, engine: Acting) -> Observations:
-    """Add to what is observed about an entity; what it has already is passed over."""
+    """Add observations to an entity; those it already has are skipped."""
     node = engine.graph.add_observations(which, new.observations, kind=new.kind, supersedes=new.supersedes)
     return Observations.of(node)
 
 
 @router.post("/{which}/observations/delete")
 def delete_observations(which: Which, unwanted: UnwantedObservations, engine: Acting) -> Observations:
-    """Take observations off an entity; a text it does not have is passed over."""
+    """Remove observations from an entity; a text it does not have is skipped."""
     return Observations.of(engine.graph.delete_observations(which, unwanted.observations))
 
 
 @router.get("/{which}/split")
 def propose_split(which: Which, engine: Acting) -> Proposal:
-    """Analyse how full an entity is, and propose how to divide it if it is too full."""
+    """Analyse the size of an entity, and propose a split if it is too large."""
     proposal = engine.splitting.propose(which)
     if proposal is None:
         return Proposal.of(analysis=engine.splitting.analyse(which), splits=(), relations=())
@@ -133,10 +137,12 @@ def split_entity(which: Which, wanted: Splits, engine: Acting) -> SplitDone:
 def find_duplicates(
     which: Which,
     engine: Acting,
-    threshold: Annotated[Share, Query(description="The least cosine of a pair.")] = 0.85,
-    containment_threshold: Annotated[Share, Query(description="Of words that one has of the other.")] = 0.7,
+    threshold: Annotated[Share, Query(description="Minimum cosine of a pair.")] = 0.85,
+    containment_threshold: Annotated[
+        Share, Query(description="Minimum share of one text's words that the other contains.")
+    ] = 0.7,
 ) -> DuplicateObservations:
-    """Find observations of an entity that say the same again. Changes nothing."""
+    """Find duplicate observations of an entity. Changes nothing."""
     return DuplicateObservations.of(
         engine.curation.duplicates(which, threshold=threshold, containment_threshold=containment_threshold)
     )
@@ -149,5 +155,5 @@ def read_report(
         float, Query(ge=0, le=36_500, description="Unused for at least this many days.")
     ] = 90,
 ) -> Report:
-    """Look for what makes the graph hard to use: overgrown, flagged and forgotten entities."""
+    """Report overgrown entities, flagged observations and unused entities."""
     return Report.of(engine.curation.report(stale_days))

@@ -37,7 +37,7 @@ async def follow_events(
 ) -> StreamingResponse:
     """Stream changes in the space, by any client, until either side disconnects.
 
-    Without a place to go on from, the stream begins now.
+    Without an event to resume after, the stream begins now.
     """
     feed: Feed = request.app.state.feed
     space = principal_of(request).caller.space

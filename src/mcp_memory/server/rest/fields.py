@@ -1,26 +1,39 @@
-"""Kinds of fields that bodies and parameters share, and the part of a list that an answer holds."""
+"""Field types that bodies and parameters share, and the base of pages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from mcp_memory.fields import OptionalText
+from mcp_memory.server.shapes.inputs import Kinds
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, Share
 
 Text = Annotated[str, Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
-"""Some text. The engine refuses blank text, with a clearer message than a pattern could give."""
+"""Text that is not blank. The engine checks it, with a clearer message than a pattern could give."""
 
 Flag = Annotated[bool, Field(strict=True)]
-"""In a body: true or false, and nothing that could be taken for it."""
+"""In a body: true or false, without coercion from other types."""
+
+
+IN_BODY: Kinds = {
+    str: Text,
+    OptionalText: OptionalText,
+    float: Share,
+    tuple[str, ...]: tuple[Text, ...],
+    Mapping[str, Any]: dict[str, Any],
+}
+"""How bodies read the types of the domain."""
 
 
 def _dated(value: Any) -> Any:
     if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
-        raise ValueError("a number is no time: write it as in 2026-01-31T12:00:00Z")
+        raise ValueError("a number is not a time: write it as in 2026-01-31T12:00:00Z")
     return value
 
 
@@ -41,10 +54,10 @@ class Body(Shape):
 
 
 class Page(Shape):
-    """Part of a list."""
+    """One page of a list."""
 
     total: int = Field(description="How many there are in all.")
-    next: str | None = Field(description="Where the part after this one is; null at the end.")
+    next: str | None = Field(description="Address of the next page; null at the end.")
 
 
 class MemoryPage(Page):

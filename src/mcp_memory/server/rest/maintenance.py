@@ -26,7 +26,7 @@ class ConsolidationRequest(Body):
 
 
 _AS_USUAL = ConsolidationRequest.model_validate({})
-"""What a request without a body means."""
+"""Default of a request without a body."""
 
 
 class MergedMemories(Shape):
@@ -38,7 +38,7 @@ class MergedMemories(Shape):
 
 
 class CloseMemories(Shape):
-    """Two memories that are close, and why they are not merged all the same."""
+    """Two close memories, and why they are not merged."""
 
     a_id: Id = Field(validation_alias=AliasPath("a", "id"))
     a_content: str = Field(validation_alias=AliasPath("a", "content"))
@@ -54,7 +54,7 @@ class Consolidated(MergeCounts):
 
 
 class Pruning(Body):
-    dry_run: Flag = Field(False, description="Only show what would be removed.")
+    dry_run: Flag = Field(False, description="Only show what would be archived.")
 
 
 _PRUNE_NOW = Pruning.model_validate({})
@@ -82,7 +82,7 @@ def consolidate_memories(engine: Acting, wanted: ConsolidationRequest = _AS_USUA
 
 @router.post("/prune")
 def prune_memories(engine: Acting, wanted: Pruning = _PRUNE_NOW) -> Pruned:
-    """Remove the memories that have faded, the weakest first. The run can be undone."""
+    """Archive faded memories, weakest first. The run can be undone."""
     done = engine.maintenance.prune(dry_run=wanted.dry_run)
     items = [
         FadedMemory.of(memory, effective_confidence=confidence)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
@@ -16,7 +15,6 @@ from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import NotFound
-from mcp_memory.fields import OptionalText
 from mcp_memory.inputs import NewMemory
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
@@ -31,7 +29,7 @@ from mcp_memory.server.rest.dependencies import (
     Paging,
 )
 from mcp_memory.server.rest.dependencies import expected_version as version_in
-from mcp_memory.server.rest.fields import AsOf, Body, Flag, MemoryPage, Moment, Page, Text
+from mcp_memory.server.rest.fields import IN_BODY, AsOf, Body, Flag, MemoryPage, Moment, Page, Text
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.inputs import Kinds, takes
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
@@ -42,13 +40,6 @@ from mcp_memory.tuning import Fading
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
 
-IN_BODY: Kinds = {
-    str: Text,
-    OptionalText: OptionalText,
-    float: Share,
-    tuple[str, ...]: tuple[Text, ...],
-    Mapping[str, Any]: dict[str, Any],
-}
 IN_QUERY: Kinds = {float: Share, tuple[str, ...]: Names, datetime: Moment}
 
 Order = Literal["oldest", "recent", "importance", "most_accessed", "weakest"]
@@ -65,7 +56,7 @@ class MemoryChanges(Body):
 
 @takes(NewMemory, IN_BODY, type="memory_type")
 class MemoryToKeep(Body):
-    """Something to be remembered."""
+    """A memory to be stored."""
 
 
 class FoundMemories(Page):
@@ -81,7 +72,7 @@ class MemoryFilters(Paging):
     after_date: Moment | None = Field(None, description="The same as `after`.")
     before_date: Moment | None = Field(None, description="The same as `before`.")
     entity_id: str | None = Field(None, description="About this entity, by its id or name.")
-    include_quarantined: bool = Field(False, description="Also what is kept apart because of its origin.")
+    include_quarantined: bool = Field(False, description="Also quarantined memories.")
 
     @property
     def about(self) -> str | None:
@@ -120,7 +111,9 @@ class Search(MemoryFilters):
         description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
     )
     max_tokens: int | None = Field(
-        None, ge=1, description="As many results as fit, at least one, with what was said around the best."
+        None,
+        ge=1,
+        description="Token budget: as many results as fit, at least one, with the surroundings of the best.",
     )
 
 
@@ -154,7 +147,7 @@ class Gone(Done):
     },
 )
 def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
-    """Keep a memory. One that says the same as another becomes part of it."""
+    """Store a memory. One that says the same as another becomes part of it."""
 
     def create(engine: Engine) -> Made:
         return _made(engine.memories.remember(new.fill(NewMemory)))
@@ -164,7 +157,7 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
 
 @router.get("", responses=documented(404))
 def list_memories(which: Annotated[Listing, Query()], request: Request, engine: Acting) -> MemoryPage:
-    """List memories that filters let through."""
+    """List memories that pass the filters."""
     found = engine.memories.find(
         which.filter(),
         about=which.about,
@@ -212,7 +205,7 @@ def delete_memories(doomed: MemoriesToDelete, engine: Acting) -> Deleted:
 
 @router.get("/{id:uuid}", responses=documented(404))
 def get_memory(id: Id, engine: Acting, response: Response, as_of: Annotated[AsOf, Query()] = None) -> Memory:
-    """Read one memory, which makes it stronger; or as it was at an earlier moment."""
+    """Read one memory, which reinforces it; or as it was at an earlier moment."""
     return shown(engine, engine.memories.get(str(id), as_of=as_of), response, as_of)
 
 
@@ -220,7 +213,7 @@ def get_memory(id: Id, engine: Acting, response: Response, as_of: Annotated[AsOf
 def update_memory(
     id: Id, changes: MemoryChanges, engine: Acting, response: Response, if_match: IfMatch = None
 ) -> Memory:
-    """Change what is given, leave the rest, keep what was as a version."""
+    """Change the given fields. The previous state becomes a version."""
     expected = version_in(if_match)
     return shown(
         engine, engine.memories.update(str(id), changes.given(), expected_version=expected), response
@@ -237,7 +230,7 @@ def delete_memory(id: Id, engine: Acting) -> Gone:
 
 
 def shown(engine: Engine, memory: model.Memory, response: Response, as_of: datetime | None = None) -> Memory:
-    """The memory as it stands, with its version for a later If-Match."""
+    """The memory's present state, with its version as the ETag."""
     response.headers["ETag"] = _etag(memory)
     [described] = engine.memories.describe([memory], as_of=as_of)
     return Memory.of(described)

@@ -80,13 +80,13 @@ def unpin_memory(id: Id, engine: Acting, response: Response) -> Memory:
 
 @router.put("/{id:uuid}/confirmation")
 def confirm_memory(id: Id, engine: Acting, response: Response) -> Memory:
-    """Say that a memory is right: it leaves trial and quarantine, and is never archived by time."""
+    """Confirm a memory: it leaves trial and quarantine, and is never archived for its age."""
     return shown(engine, engine.memories.confirm(str(id)), response)
 
 
 @router.post("/{id:uuid}/forget")
 def forget_memory(id: Id, reason: ForgetReason, engine: Acting) -> Forgotten:
-    """Keep a memory out of everything from now on; it stays stored, and can be restored."""
+    """Forget a memory: it is hidden everywhere, but stays stored and can be restored."""
     done = engine.memories.forget(str(id), reason.reason)
     if not done.forgotten:
         raise NotFound(done.message)
@@ -95,13 +95,13 @@ def forget_memory(id: Id, reason: ForgetReason, engine: Acting) -> Forgotten:
 
 @router.post("/{id:uuid}/restore", responses=documented(409))
 def restore_memory(id: Id, engine: Acting, response: Response) -> Memory:
-    """Bring back a memory that was forgotten, deleted, pruned or merged away."""
+    """Restore a memory that was forgotten, deleted, pruned or merged."""
     return shown(engine, engine.history.restore(str(id)), response)
 
 
 @router.delete("/{id:uuid}/for-good")
 def purge_memory(id: Id, engine: Acting) -> Purged:
-    """Remove a memory at once and for good: from versions and the journal too. Nothing brings it back."""
+    """Purge a memory: removed permanently, from versions and the journal too."""
     return Purged.of(engine.history.purge(str(id)))
 
 
@@ -113,7 +113,7 @@ def list_versions(id: Id, engine: Acting) -> Versions:
 
 @router.post("/{id:uuid}/versions/{number}/restore", responses=documented(409))
 def restore_version(id: Id, number: int, engine: Acting, response: Response) -> Memory:
-    """Let a memory say again what it said in an earlier version."""
+    """Restore an earlier version of a memory."""
     return shown(engine, engine.history.restore_version(str(id), number), response)
 
 
@@ -125,19 +125,19 @@ def read_history(id: Id, engine: Acting) -> Events:
 
 @router.post("/{id:uuid}/merge", responses=documented(404))
 def merge_memory(id: Id, wanted: Merging, engine: Acting, response: Response) -> Memory:
-    """Make one memory of two. Every wording stays a line of it; the change can be undone."""
+    """Merge another memory into this one. Every wording is kept; the change can be undone."""
     return shown(engine, engine.maintenance.merge(str(id), str(wanted.absorbed_id)).memory, response)
 
 
 @router.get("/{id:uuid}/associations")
 def list_associations(id: Id, engine: Acting) -> AssociationList:
-    """List the connections of a memory with others, in both directions."""
+    """List the associations of a memory, in both directions."""
     return AssociationList.of(items=engine.memories.associations_of(str(id)))
 
 
 @router.post("/{id:uuid}/associations", status_code=201, responses=DONE_BEFORE)
 def associate_memory(id: Id, new: NewAssociation, once: OnlyOnce) -> Association:
-    """Connect a memory with another; a connection that is there takes the new weight."""
+    """Associate two memories; an existing association takes the new weight."""
 
     def create(engine: Engine) -> Made:
         made = engine.memories.associate(str(id), str(new.target_id), new.type, new.weight)
@@ -148,6 +148,6 @@ def associate_memory(id: Id, new: NewAssociation, once: OnlyOnce) -> Association
 
 @router.delete("/{id:uuid}/associations/{association_id:uuid}")
 def delete_association(id: Id, association_id: Annotated[UUID, Path()], engine: Acting) -> GoneAssociations:
-    """Take away one connection of a memory. What it had superseded is current again."""
+    """Remove an association of a memory. A memory that it had superseded is current again."""
     gone = engine.memories.dissociate(str(id), str(association_id))
     return GoneAssociations.of(gone, ids=[one.id for one in gone.associations])

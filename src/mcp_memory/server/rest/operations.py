@@ -38,7 +38,7 @@ class Job(Shape):
 
 
 class Work(Shape):
-    leads: bool = Field(description="This process does the background work; another one may.")
+    leads: bool = Field(description="Whether this process is the leader, which does the background work.")
     jobs: list[Job]
 
 
@@ -58,7 +58,7 @@ HEALTH_THREADS = anyio.CapacityLimiter(2)
 
 @router.get("/health")
 async def read_health(request: Request, engine: Acting) -> Health:
-    """Say whether the database can be reached, how searches run, and what is done in the background."""
+    """Report whether the database is reachable, how searches run, and the background work."""
     condition = await anyio.to_thread.run_sync(engine.inventory.condition, limiter=HEALTH_THREADS)
     return Health(
         status="ok" if condition.mode == "hybrid" else "degraded",
@@ -77,7 +77,7 @@ async def read_health(request: Request, engine: Acting) -> Health:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 def read_metrics(request: Request, engine: Acting) -> PlainTextResponse:
-    """Give the server's figures in the text format of Prometheus."""
+    """Metrics in the text format of Prometheus."""
     requests: Requests = request.app.state.requests
     lines = [
         *_things(engine.caller.space, engine.inventory.counts(), engine.inventory.condition()),
@@ -100,12 +100,12 @@ def _things(space: str, counts: Counts, condition: Condition) -> Iterator[str]:
         "What is remembered in the space.",
         [({"space": space, "kind": kind}, count) for kind, count in things.items()],
     )
-    yield from gauge("mcp_memory_pending_vectors", "Vectors to be made.", [({}, condition.pending_count)])
+    yield from gauge("mcp_memory_pending_vectors", "Pending vectors.", [({}, condition.pending_count)])
     by_meaning = float(condition.mode == "hybrid")
     yield from gauge("mcp_memory_by_meaning", "1: searches can use meaning.", [({}, by_meaning)])
 
 
 def _following(feed: Feed) -> Iterator[str]:
     yield from gauge("mcp_memory_event_followers", "Open event streams.", [({}, feed.follower_count)])
-    yield from family("mcp_memory_events_sent_total", "counter", "Events sent, to all of them together.")
+    yield from family("mcp_memory_events_sent_total", "counter", "Events sent, to all followers together.")
     yield sample("mcp_memory_events_sent_total", feed.told)

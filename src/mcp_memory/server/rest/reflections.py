@@ -56,7 +56,7 @@ class GoneReflection(Shape):
 
 @router.post("", status_code=201, responses={**DONE_BEFORE, **documented(404)})
 def add_reflection(new: NewReflection, once: OnlyOnce) -> Reflection:
-    """Keep a reflection."""
+    """Store a reflection."""
 
     def create(engine: Engine) -> Made:
         made = engine.reflections.add(
@@ -76,7 +76,7 @@ def add_reflection(new: NewReflection, once: OnlyOnce) -> Reflection:
 def list_reflections(
     which: Annotated[WhichReflections, Query()], request: Request, engine: Acting
 ) -> ReflectionPage:
-    """List reflections, the newest first."""
+    """List reflections, newest first."""
     found = engine.reflections.find(
         author=which.author,
         mood=which.mood,
@@ -97,7 +97,7 @@ def search_reflections(
     mood: str | None = None,
     target_type: ReflectionTarget | None = None,
 ) -> FoundReflections:
-    """Find reflections by meaning and words, the recent before the old."""
+    """Find reflections by meaning and words, recent ones first."""
     answer = engine.reflections.search(q, limit=limit, author=author, mood=mood, target_type=target_type)
     targeted = engine.reflections.targeted([hit.reflection for hit in answer.hits])
     items = [FoundReflection.of(one, hit) for one, hit in zip(targeted, answer.hits, strict=True)]

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.relating import NewRelation
 from mcp_memory.errors import EntityNotFound
+from mcp_memory.inputs import NewRelation
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
-from mcp_memory.server.rest.fields import Body, Page, Text
+from mcp_memory.server.rest.fields import IN_BODY, Body, Page
 from mcp_memory.server.shapes.entities import Relation
-from mcp_memory.server.shapes.shape import Shape, Share
+from mcp_memory.server.shapes.inputs import takes
+from mcp_memory.server.shapes.shape import Shape
 
 PATH = "/api/relations"
 router = APIRouter(prefix=PATH, tags=["relations"], responses=ANYWHERE)
 
 
+@takes(NewRelation, IN_BODY, type="relation_type")
 class RelationToBegin(Body):
-    source: Text = Field(description="The name or id of an entity; a new name makes one.")
-    target: Text = Field(description="The name or id of an entity; a new name makes one.")
-    type: Text = Field(validation_alias="relation_type")
-    strength: Share | None = Field(None, description="0.5 unless given.")
-    confidence: Share | None = Field(None, description="1 unless given.")
-    context: str | None = None
-    metadata: dict[str, Any] = {}
+    """A relation to be created. An end with a new name becomes an entity."""
 
 
+@takes(NewRelation, IN_BODY, optional=True, without="source target metadata", type="relation_type")
 class RelationChanges(Body):
-    type: Text | None = Field(None, validation_alias="relation_type")
-    strength: Share | None = None
-    confidence: Share | None = None
-    context: str | None = None
+    """Changes to a relation. Fields that are not given stay as they are."""
 
 
 class WhichRelations(Paging):
-    entity_id: str | None = Field(None, description="Touching this entity, by its id or name.")
+    entity_id: str | None = Field(None, description="From or to this entity, by its id or name.")
     relation_type: str | None = None
     ended: bool = Field(False, description="Also those that have ended.")
 
@@ -50,8 +44,8 @@ class RelationPage(Page):
 
 class Ended(Shape):
     relation: Relation
-    inverse: Relation | None = Field(description="The one that said the same from the other end.")
-    already: bool = Field(description="It had ended before.")
+    inverse: Relation | None = Field(description="The inverse relation, which ends with it.")
+    already: bool = Field(description="Whether it had ended before.")
 
 
 @router.post(
@@ -99,17 +93,17 @@ def get_relation(id: Id, engine: Acting) -> Relation:
 
 @router.put("/{id:uuid}", responses=documented(404))
 def update_relation(id: Id, changes: RelationChanges, engine: Acting) -> Relation:
-    """Change what is given, leave the rest. Another type replaces the relation, under a new id."""
+    """Change the given fields. Another type replaces the relation, under a new id."""
     return Relation.of(engine.graph.update_relation(str(id), **changes.given()))
 
 
 @router.post("/{id:uuid}/end", responses=documented(404))
 def end_relation(id: Id, engine: Acting) -> Ended:
-    """Let a relation end: it stays readable as history, and may begin again later."""
+    """End a relation: it stays readable as history, and may begin again later."""
     return Ended.of(engine.graph.end_relation(str(id)))
 
 
 @router.delete("/{id:uuid}", responses=documented(404))
 def delete_relation(id: Id, engine: Acting) -> Relation:
-    """Take a relation away, and the one that says the same from the other end."""
+    """Delete a relation and its inverse."""
     return Relation.of(engine.graph.delete_relation(str(id)))

@@ -32,7 +32,7 @@ _STATUSES: dict[str, Status] = {
 
 
 class Login(Body):
-    """One of the two."""
+    """Either a token or a code."""
 
     token: str = Field("", max_length=1000, description="A token, as other callers send it in a header.")
     code: str = Field("", max_length=1000, description="A one-time code from `mcp-memory open`.")
@@ -41,8 +41,8 @@ class Login(Body):
 class CurrentSession(Shape):
     """The caller, and their rights."""
 
-    status: Status = Field(description="`open`: this server asks nobody for a token.")
-    client: str = Field(description="What the journal calls the caller.")
+    status: Status = Field(description="`open`: this server requires no token.")
+    client: str = Field(description="The caller's name in the journal.")
     space: str
     rights: Rights
     csrf_token: str | None = Field(

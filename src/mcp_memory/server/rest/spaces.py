@@ -24,7 +24,7 @@ class Spaces(Shape):
 
 @router.get("")
 def list_spaces(request: Request, engine: Acting) -> Spaces:
-    """List the spaces that hold something, as far as the caller may enter them.
+    """List the spaces that the caller may enter.
 
     The header `X-Memory-Space` chooses one; a new one begins with its first change.
     """

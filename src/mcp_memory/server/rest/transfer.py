@@ -1,4 +1,4 @@
-"""Whole spaces over HTTP: taken out line by line, and brought in while telling how far it is."""
+"""Export and import of whole spaces over HTTP, with progress."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Import(Shape):
     entities_imported: int
     relations_imported: int
     errors: int = Field(description="Lines that cannot be read.")
-    skipped: int = Field(description="Lines that say nothing that could be kept.")
+    skipped: int = Field(description="Readable lines with nothing that could be stored.")
     problems: list[str] = Field(description="What was wrong with the first of them.")
     records: dict[str, int] = Field(description="From a full export: how many of each kind are new.")
 
@@ -58,7 +58,7 @@ class ImportPreview(Shape):
 
 ImportFormat = Annotated[str | None, Query(description="Detected unless given.", max_length=40)]
 FileName = Annotated[
-    str, Query(description="The file's name: its ending helps to see what it is.", max_length=200)
+    str, Query(description="The file's name: its suffix helps to detect the format.", max_length=200)
 ]
 BODY = {
     "requestBody": {
@@ -79,10 +79,10 @@ def export_space(
         Format, Query(description="`full`: everything; `anthropic`: the file of Anthropic's memory server.")
     ] = "full",
 ) -> StreamingResponse:
-    """Take everything out of the space, as lines of JSON, at one moment."""
+    """Export the whole space as lines of JSON, at one moment."""
     lines = engine.transfer.export_full() if format == "full" else engine.transfer.export_anthropic()
     name = "memory.jsonl" if format == "anthropic" else "mcp-memory.jsonl"
-    # Written down first: a client that reads slowly must not hold a transaction open.
+    # Spooled first: a slow client must not hold a transaction open.
     written = spooled(line.encode() for line in lines)
     return StreamingResponse(
         _pieces(written),
@@ -95,7 +95,7 @@ def export_space(
 async def preview_import(
     request: Request, engine: Acting, format: ImportFormat = None, name: FileName = ""
 ) -> ImportPreview:
-    """Say what a file is and what importing it would bring. Changes nothing."""
+    """Preview an import: its format and contents. Changes nothing."""
     upload = await _received(request, name)
 
     def work() -> ImportPreview:
@@ -114,7 +114,7 @@ async def preview_import(
 async def import_space(
     request: Request, engine: Acting, format: ImportFormat = None, name: FileName = ""
 ) -> Response:
-    """Add what a file holds to what is known: an export of ours, or another program's memories.
+    """Import a file: a full export, or another program's memories.
 
     A client that accepts `application/x-ndjson` gets progress: lines of `{"done": bytes, "total": bytes}`,
     then one of `{"imported": …}` or `{"problem": …}`.
@@ -135,7 +135,7 @@ class Upload:
 
     def __init__(self, name: str) -> None:
         self._folder = TemporaryDirectory(prefix="mcp-memory-import-")
-        # Only the ending of the name is taken: it says what the file is, the rest is the caller's.
+        # Only the suffix of the caller's file name is used, to detect the format.
         ending = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:12]
         self.path = Path(self._folder.name) / f"import{ending}"
 
@@ -151,7 +151,7 @@ class Upload:
 
 
 async def _received(request: Request, name: str) -> Upload:
-    """The body on disk, so that a long upload keeps nobody from writing."""
+    """Spool the body to disk, so that a slow upload does not block other writers."""
     upload = await anyio.to_thread.run_sync(Upload, name)
     try:
         with upload.path.open("wb") as file:

@@ -12,7 +12,7 @@ from mcp_memory.server.shapes.shape import Id, Shape
 
 
 class Analysis(Shape):
-    """How full an entity is, and which topics its observations fall into."""
+    """The size of an entity, and the topics of its observations."""
 
     id: Id
     name: str
@@ -47,7 +47,7 @@ class StaleEntity(Shape):
 class LargeEntity(Shape):
     name: str = Field(serialization_alias="entity")
     type: str = Field(serialization_alias="entity_type")
-    observation_count: int = Field(description="With those that were superseded.")
+    observation_count: int = Field(description="Including superseded ones.")
 
 
 class Pair(Shape):

@@ -27,7 +27,7 @@ class Entity(Shape):
 
 @drawn(Memory, only="id content kind created_at")
 class Observation(Shape):
-    """A memory that tells something about an entity."""
+    """A memory that is linked to an entity."""
 
 
 @drawn(Memory, only="id content type")
@@ -44,7 +44,7 @@ class Relation(Shape):
     type: str = Field(serialization_alias="relation_type")
     strength: Share
     confidence: Share
-    effective_confidence: Share | None = Field(None, description="The confidence that time has left.")
+    effective_confidence: Share | None = Field(None, description="Confidence after decay.")
     context: str | None
     metadata: dict[str, Any]
     created_at: datetime

@@ -1,7 +1,7 @@
 """Inputs of REST and MCP, taken from the dataclass that declares their fields with a `Help`.
 
-So a field that can be written, or filtered by, is declared once (`inputs.py`, `model.Filter`), and
-each surface only leaves out, renames, or says it in its own words.
+So a field that callers write or filter by is declared once (`inputs.py`, `model.Filter`), and each surface
+only leaves fields out, renames them, or describes them in its own words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=Shape)
 Kinds = Mapping[Any, Any]
-"""How a surface reads each type of the domain; a type that is not here stays as it is."""
+"""How a surface reads each type of the domain; other types stay as they are."""
 
 
 def takes(
@@ -35,8 +35,8 @@ def takes(
 ) -> Callable[[type[S]], type[S]]:
     """Let the decorated shape take the fields of a value that callers may give.
 
-    A field that the shape declares itself is as it says there; its required ones come first. `optional`
-    is for changes: what is not given is None.
+    Fields that the shape declares itself take precedence; its required ones come first. `optional` is for
+    changes: fields that are not given are None.
     """
     fields = {one.name: one for one in given_fields(value)}
     names = only.split() or [name for name in fields if name not in without.split()]

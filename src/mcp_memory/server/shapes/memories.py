@@ -17,14 +17,14 @@ class Memory(Shape):
     content: str
     type: str = Field(serialization_alias="memory_type")
     tags: list[str]
-    confidence: Share = Field(description="As it was when the memory was last used.")
-    effective_confidence: Share = Field(description="What is left of it by now.")
+    confidence: Share = Field(description="Confidence at the last use.")
+    effective_confidence: Share = Field(description="Confidence now, after decay.")
     importance: Share
     source: str | None
     context: str | None
     channel: str | None
     metadata: dict[str, Any]
-    entities: list[str] = Field(description="The names of what it is about.")
+    entities: list[str] = Field(description="Names of the entities it is about.")
     origin: Literal["memory", "observation"]
     kind: str
     pinned: bool = Field(description="Does not fade, and is never pruned.")
@@ -33,16 +33,16 @@ class Memory(Shape):
     accessed_at: datetime | None = Field(serialization_alias="last_accessed_at")
     access_count: int
     version: int
-    flagged: bool = Field(description="Looks like another one; the report lists both.")
+    flagged: bool = Field(description="Resembles another one; the report lists both.")
     superseded_by: Id | None
     superseded_at: datetime | None
     forgotten_at: datetime | None
     forgotten_reason: str | None
-    captured: bool = Field(description="Noticed by a rule, on trial: fades in days unless used or accepted.")
-    project: str | None = Field(description="Where it belongs; null: everywhere.")
+    captured: bool = Field(description="Captured by a rule, on trial: fades in days unless used or accepted.")
+    project: str | None = Field(description="The project it belongs to; null: it applies everywhere.")
     archived_at: datetime | None = Field(description="When it was archived because it had faded.")
     confirmed_at: datetime | None = Field(description="When a person said that it is right.")
-    quarantined: bool = Field(description="Kept apart because of where it came from.")
+    quarantined: bool = Field(description="Quarantined because of its origin.")
     provenance: dict[str, Any] = Field(description="Who wrote it and how, as the server saw it.")
 
 
@@ -56,10 +56,10 @@ class SimilarMemory(Shape):
 
 
 class KeptMemory(Memory):
-    """The memory as it is kept now."""
+    """The memory as it is stored now."""
 
     outcome: Literal["created", "equal", "merged"] = Field(
-        description="`equal`: there was one with this content; `merged`: one that says the same took it in."
+        description="`equal`: its content existed; `merged`: it became part of one that says the same."
     )
     compared: str = Field(description="How it was compared with the others.")
     warnings: list[str] = Field(description="What the writer should know, such as a credential in it.")
@@ -68,9 +68,9 @@ class KeptMemory(Memory):
 
 class FoundMemory(Memory):
     score: Share
-    explanation: Record | None = Field(description="Where it came from, when asked for.")
+    explanation: Record | None = Field(description="How it was found, if requested.")
     space: str | None = omitted()
-    around: list[str] = Field(description="What was stored right before and after it, with `max_tokens`.")
+    around: list[str] = Field(description="Memories stored right before and after it, with `max_tokens`.")
 
 
 class Version(Shape):

@@ -37,29 +37,29 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
-"""For a model, which reads and pays for every digit."""
+"""Rounded for a model, for which every digit costs tokens."""
 
 Record = Annotated[dict[str, Any], BeforeValidator(lambda value: _record(value))]
 """A mapping, or a dataclass read as one."""
 
 
 def omitted(name: str | None = None) -> Any:
-    """A field that is left out where there is nothing to say; `name` is its name on the wire."""
+    """A field that is left out when empty; `name` is its name on the wire."""
     return Field(None, exclude_if=lambda value: value in (None, "", []), serialization_alias=name)
 
 
 OnlyIfTrue = Annotated[bool, Field(exclude_if=lambda value: not value)]
-"""A remark that is left out where it does not apply."""
+"""A flag that is left out when false."""
 
 
 class Shape(BaseModel):
-    """Anything that goes in or out. Unknown fields are refused, so that a misspelt one is noticed."""
+    """Base of inputs and outputs. Unknown fields are refused, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True, serialize_by_alias=True, defer_build=True)
 
     @classmethod
     def of(cls, *values: object, **more: Any) -> Self:
-        """The shape of these values together; `more` is what none of them knows."""
+        """The shape of these values together; `more` adds fields that none of them has."""
         return cls.model_validate(_Reading(SimpleNamespace(**more), *values))
 
     @model_validator(mode="before")
@@ -68,12 +68,12 @@ class Shape(BaseModel):
         return _Reading(value) if _has_attributes(value) else value
 
     def fill(self, kind: type[D], **more: Any) -> D:
-        """A domain value of this kind with every field that both have; `more` says otherwise or adds."""
+        """A domain value of this kind from the fields that both have; `more` overrides and adds."""
         shared = {field.name for field in dataclasses.fields(kind)} & type(self).model_fields.keys()
         return kind(**{**{name: getattr(self, name) for name in shared}, **more})
 
     def given(self) -> dict[str, Any]:
-        """The fields that the caller named, by the name that the domain has for them."""
+        """The fields that the caller gave, by their names in the domain."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -104,7 +104,7 @@ def drawn(
 
 
 def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:
-    """The shape with these fields before its own; a field of its own takes the place of one of them."""
+    """The shape with these fields before its own, which take precedence."""
     own = {name: (info.annotation, info) for name, info in cls.model_fields.items()}
     names: dict[str, Any] = {"__module__": cls.__module__, "__doc__": cls.__doc__}
     made: Any = create_model(cls.__name__, __base__=cls.__base__, **names, **{**fields, **own})
@@ -112,7 +112,7 @@ def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:
 
 
 class _Reading:
-    """Several values as one: an attribute is that of the first which has it."""
+    """Several values as one: an attribute comes from the first value that has it."""
 
     __slots__ = ("_values",)
 

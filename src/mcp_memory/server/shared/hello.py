@@ -17,12 +17,12 @@ class Hello:
     want: str
     version: str
     settings: Mapping[str, str]
-    """Those that belong to a connection, as text."""
+    """Settings of the connection, as text."""
     folder: str = ""
-    """Where the client works."""
+    """The client's working directory."""
     pid: int = 0
     session: str = ""
-    """Names the session, also when it comes back after the server was replaced."""
+    """Identifies the session, also when it reconnects to another server."""
     request: Mapping[str, Any] = field(default_factory=dict)
     http: Mapping[str, str] | None = None
     """Settings of HTTP, if this client wants it served."""

@@ -14,7 +14,7 @@ from mcp_memory.server.shared.service import Answer, Service
 
 
 def status(service: Service, hello: Hello) -> dict[str, Any]:
-    """How the server is, and who is connected."""
+    """State of the server, and its connected clients."""
     engine = service.engine.ready
     now = time.monotonic()
     return {
@@ -39,7 +39,7 @@ def status(service: Service, hello: Hello) -> dict[str, Any]:
 
 
 def resident_bytes() -> int | None:
-    """How much memory this process takes; None where the system does not say."""
+    """Memory of this process in bytes; None where the system does not report it."""
     try:
         with open("/proc/self/statm", "rb") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -57,7 +57,7 @@ HOOKS = Hooks()
 
 
 def hook(service: Service, hello: Hello) -> str | None:
-    """The text for a client's hook to print; None while the engine loads, which a hook cannot wait for."""
+    """The output for a client's hook; None while the engine loads, for which a hook cannot wait."""
     if service.engine.ready is None:
         service.engine.begin()
         return None

@@ -15,8 +15,9 @@ from mcp_memory.config import Config
 from mcp_memory.server.connected import ConnectedAssistant
 from mcp_memory.server.events import Feed
 from mcp_memory.server.lazy import LazyEngine
-from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.server import Dispatcher, view_for
 from mcp_memory.server.mcp.sets import tool_sets
+from mcp_memory.server.mcp.view import View
 from mcp_memory.server.shared.hello import Hello
 from mcp_memory.server.shared.host import Host, Offer, unknown
 from mcp_memory.thin.endpoint import Endpoint
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from mcp_memory.engine import Engine
 
 Answer = Callable[["Service", Hello], Any]
-"""Answers a request with what JSON can hold. May block; may raise a `MemoryServerError`."""
+"""Answers a request with a JSON value. May block; may raise a `MemoryServerError`."""
 
 
 class Service:
@@ -41,9 +42,8 @@ class Service:
         idle: float | None,
         feed: Feed | None = None,
     ) -> None:
-        """`config_of`: all settings of a client that sent those of its connection; raises `Invalid`.
-
-        `engine_with`: the engine, within the limits of such a client. `feed`: one that runs already.
+        """`config_of` completes the settings that a client sent; it raises `Invalid`. `engine_with` returns
+        the engine within that client's limits. `feed` is one that already runs.
         """
         self.engine = engine
         self.config_of = config_of
@@ -68,7 +68,7 @@ class Service:
             self._ending.set()
 
     def connected(self) -> list[ConnectedAssistant]:
-        """Who has a session open."""
+        """Clients with an open session."""
         now = time.monotonic()
         return [
             ConnectedAssistant(
@@ -106,7 +106,7 @@ class Service:
         sets = await anyio.to_thread.run_sync(tool_sets, config.tool_sets)
         if hello.http is not None:
             await self._open_http(self.config_of({**hello.settings, **hello.http}))
-        server = build(
+        dispatcher = Dispatcher(
             sets,
             lambda: self.engine_with(self.engine(), config),
             workers=self._workers,
@@ -114,8 +114,9 @@ class Service:
             feed=self._feed,
             limiter=self._limiter,
             project=project_of(hello.folder).key,
+            view=view_for(sets, View()),
         )
-        return Offer(server, sets[0].greeting)
+        return Offer(dispatcher, sets[0].greeting)
 
     def _answer(self, hello: Hello) -> Any:
         if hello.want not in self._requests:

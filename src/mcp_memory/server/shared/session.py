@@ -3,60 +3,71 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
-from typing import Any
 
 import anyio
+import anyio.abc
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
 from mcp_memory.model import client_name
 from mcp_memory.server.mcp.request_key import RequestKey
-from mcp_memory.server.mcp.server import greeting
+from mcp_memory.server.mcp.server import Call, Dispatcher, Work, greeting, serving
 from mcp_memory.server.mcp.stdio import LAST_ANSWERS, MOST_UNANSWERED, refusal
+from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
 from mcp_memory.thin import wire
+
+log = logging.getLogger(__name__)
 
 Incoming = SessionMessage | Exception
 
 
-class Session:
-    """Numbers on the wire are the client's; each answer goes back with the number of its request."""
+class ClientSession:
+    """Request numbers are the client's; each answer carries the number of its request."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: Server[Any], name: str
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, dispatcher: Dispatcher, name: str
     ) -> None:
         self._reader = reader
         self._writer = writer
-        self._server = server
+        self._dispatcher = dispatcher
+        self._server = serving(dispatcher, own_feed=False)
         self._name = name
         self._unanswered: dict[types.RequestId, int] = {}
         self._listening: set[types.RequestId] = set()
         self._fewer = anyio.Event()
         self._reading = anyio.CancelScope()
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._initialize: types.RequestId | None = None
+        self._version = ""
+        """Of the protocol, once the handshake is done."""
+        self._noting = anyio.Lock(fast_acquire=True)
+        """Held while use is noted: this client's next call is to see it."""
         self.client_name = ""
-        """As the client introduced itself."""
+        """The client's name from the handshake."""
 
     async def run(self) -> None:
         """Serve until the client hangs up or the session is drained."""
         to_server, requests = anyio.create_memory_object_stream[Incoming]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
         async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
             tasks.start_soon(self._read, to_server)
             tasks.start_soon(self._write, from_server)
             await self._server.run(requests, answers, greeting(self._server))
             tasks.cancel_scope.cancel()
 
     def drain(self) -> None:
-        """Take no further request, and end once those under way have their answers."""
+        """Accept no further requests, and end once running ones are answered."""
         self._reading.cancel()
 
     async def _read(self, onward: MemoryObjectSendStream[Incoming]) -> None:
         async with onward:
             with self._reading, suppress(OSError, ValueError):
                 while (line := await self._reader.readline()).endswith(b"\n"):
-                    # What was read is done, also when no more is to be read.
+                    # Requests that were read are completed, even if no more are accepted.
                     with anyio.CancelScope(shield=True):
                         await self._receive(line, onward)
                     await self._at_most(MOST_UNANSWERED - 1)
@@ -65,20 +76,60 @@ class Session:
                 await self._at_most(0)
 
     async def _at_most(self, count: int) -> None:
-        """Wait until no more than so many are unanswered."""
+        """Wait until at most this many are unanswered."""
         while len(self._unanswered.keys() - self._listening) > count:
             self._fewer = anyio.Event()
             await self._fewer.wait()
 
     async def _receive(self, line: bytes, onward: MemoryObjectSendStream[Incoming]) -> None:
         number, again, rest = wire.number_of(line)
-        message = _parsed(rest)
+        text = rest.decode("utf-8", "replace")
+        if number is not None and (call := self._direct(text)):
+            self._unanswered[call.id] = number
+            assert self._tasks is not None
+            self._tasks.start_soon(self._answer, call, self._key(number, again))
+            return
+        message = _parsed(text)
         if refused := refusal(message):
-            await self._send(number, refused)
+            await self._send(number, _dumped(refused))
             return
         if isinstance(message, SessionMessage):
             message = self._noted(message.message, number, again)
         await onward.send(message)
+
+    def _direct(self, text: str) -> DirectCall | None:
+        """The call on a line, if it can be answered without the protocol library."""
+        call = read_call(text) if self._version in VERSIONS else None
+        return call if call and self._dispatcher.offers(call.tool) else None
+
+    async def _answer(self, direct: DirectCall, key: RequestKey) -> None:
+        async with self._noting:
+            pass
+        notes: list[Work] = []
+        caller = self._dispatcher.local_caller(self.client_name)
+        try:
+            result = await self._dispatcher.answer(
+                Call(direct.tool, direct.arguments, caller, key), notes=notes
+            )
+            line = answer_line(direct.id, result)
+        except Exception:
+            log.exception("%s failed", direct.tool)
+            error = types.ErrorData(code=types.INTERNAL_ERROR, message="Internal server error")
+            line = _dumped(types.JSONRPCError(jsonrpc="2.0", id=direct.id, error=error))
+        # Without a number the client has cancelled it, and expects no answer.
+        if (number := self._unanswered.get(direct.id)) is not None:
+            await self._send(number, line)
+            self._settle(direct.id)
+        if notes:
+            await self._note(notes)
+
+    async def _note(self, notes: list[Work]) -> None:
+        with anyio.CancelScope(shield=True):
+            async with self._noting:
+                await self._dispatcher.in_thread(lambda: [note() for note in notes])
+
+    def _key(self, number: int, again: bool) -> RequestKey:
+        return RequestKey(key=f"{self._name}/{number}", again=again)
 
     def _noted(self, message: types.JSONRPCMessage, number: int | None, again: bool) -> SessionMessage:
         if isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
@@ -87,11 +138,12 @@ class Session:
             return SessionMessage(message)
         self._unanswered[message.id] = number
         if message.method == "initialize":
+            self._initialize, self._version = message.id, ""
             self.client_name = _introduced((message.params or {}).get("clientInfo"))
         if message.method == wire.LISTEN:
             self._listening.add(message.id)
-        request_key = RequestKey(key=f"{self._name}/{number}", again=again)
-        return SessionMessage(message, metadata=ServerMessageMetadata(request_context=request_key))
+        metadata = ServerMessageMetadata(request_context=self._key(number, again))
+        return SessionMessage(message, metadata=metadata)
 
     async def _write(self, answers: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with answers:
@@ -100,14 +152,15 @@ class Session:
                 number = None
                 if isinstance(content, types.JSONRPCResponse | types.JSONRPCError):
                     number = self._unanswered.get(content.id) if content.id is not None else None
-                await self._send(number, content)
+                if isinstance(content, types.JSONRPCResponse) and content.id == self._initialize:
+                    self._initialize, self._version = None, str(content.result.get("protocolVersion"))
+                await self._send(number, _dumped(content))
                 if number is not None and not isinstance(content, types.JSONRPCRequest):
                     self._settle(getattr(content, "id", None))
 
-    async def _send(self, number: int | None, message: types.JSONRPCMessage) -> None:
-        text = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-        with suppress(OSError):  # the client is gone; what it asked for is done all the same
-            self._writer.write(b"%d %b" % (number, text) if number is not None else wire.unnumbered(text))
+    async def _send(self, number: int | None, line: bytes) -> None:
+        with suppress(OSError):  # the client has disconnected; its requests are completed anyway
+            self._writer.write(b"%d %b" % (number, line) if number is not None else wire.unnumbered(line))
             await self._writer.drain()
 
     def _settle(self, id: types.RequestId | None) -> None:
@@ -121,9 +174,12 @@ def _introduced(info: object) -> str:
     return client_name(str(info.get("name", ""))) if isinstance(info, dict) else ""
 
 
-def _parsed(line: bytes) -> Incoming:
+def _dumped(message: types.JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
+def _parsed(text: str) -> Incoming:
     try:
-        text = line.decode("utf-8", "replace")
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
     except Exception as error:
         return error

@@ -2,6 +2,6 @@
 
 The journal keeps an image of each row from before a change. A row as it was at a moment is the first image
 taken after that moment, or the current row if there is none. Images last as long as a change can be undone
-(`TRASH_DAYS`). Beyond that, versions of memories and the times in rows tell what can still be told: only
-what was deleted since, or changed without a version, is missing or as it is today.
+(`TRASH_DAYS`). Beyond that, memory versions and the times in rows are used: rows deleted since are missing,
+and changes without a version show today's value.
 """

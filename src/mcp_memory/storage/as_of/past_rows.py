@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import restored, unpacked
-from mcp_memory.storage.schema import is_time
+from mcp_memory.storage.schema import COLUMNS, is_time
 from mcp_memory.storage.scope import Scope
 
 _PAGE = 500
@@ -16,10 +17,10 @@ _CLEARED_WITH: Mapping[str, str] = {
     "forgotten_at": "forgotten_reason",
     "superseded_at": "superseded_by",
 }
-"""By a mark: the column that says more about it."""
+"""By a marker column: the column with its details."""
 
 _KEPT = frozenset({"created_at", "updated_at"})
-"""Times that are no marks."""
+"""Times that are not markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,9 @@ class PastRows:
         return sorted(rows, key=lambda row: int(row["seq"]))
 
     def _without_later_marks(self, row: Row) -> Row:
-        """A time after the moment had not come yet: forgotten, superseded, ended.
+        """Clear markers that were set after the moment: forgotten, superseded, ended.
 
-        When a memory that was used since had been used last is not known: it counts as in use.
+        The last use before the moment is unknown for a memory that was used since: it counts as in use.
         """
         if row.get("accessed_at") is not None:
             row = {**row, "accessed_at": min(row["accessed_at"], self._at)}
@@ -79,7 +80,7 @@ class PastRows:
         return {**row, **dict.fromkeys(cleared)} if cleared else row
 
     def _by_versions(self, rows: Iterable[Row]) -> list[Row]:
-        """Memories whose later changes have lost their image, from the version that such a change kept."""
+        """Memories whose later changes have no image any more, from the versions that those changes kept."""
         found = {row["seq"]: row for row in rows}
         versions: dict[int, Row] = {}
         for version in self._scope.fetch("first_version_after", found, at=self._at):
@@ -92,3 +93,14 @@ class PastRows:
                 state = restored(version["state"]) or {}
                 found[seq] = self._without_later_marks({**found[seq], **state, "seq": seq})
         return list(found.values())
+
+
+def columns_of(table: str) -> dict[str, str]:
+    """The slot for the columns of a table in a query."""
+    return {"columns": ", ".join(f"o.{column}" for column in COLUMNS[table])}
+
+
+def among(column: str, values: Iterable[Any]) -> Callable[[Row], bool]:
+    """A condition on past rows."""
+    wanted = frozenset(values)
+    return lambda row: row[column] in wanted

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql as psycopg_sql
 
-from mcp_memory.storage.database import Params, Row, Script, insert_sql
+from mcp_memory.storage.database import Duty, Params, Row, Script, insert_sql
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.postgres import schema as postgres_schema
 from mcp_memory.storage.postgres.errors import translated_errors, uncertain_outcome
@@ -40,7 +40,7 @@ LOCK_SECONDS = 10
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = (
     "BEGIN ISOLATION LEVEL READ COMMITTED;"
-    # A process that hangs in the middle does not lock its space for ever.
+    # A process that hangs within a transaction must not lock its space forever.
     " SET LOCAL idle_in_transaction_session_timeout = '60s'"
 )
 NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
@@ -111,8 +111,8 @@ class PostgresDatabase:
             signal.close()
 
     @contextmanager
-    def leader_election(self) -> Iterator[PostgresLeaderElection]:
-        election = PostgresLeaderElection(self._url)
+    def leader_election(self, duty: Duty = "maintenance") -> Iterator[PostgresLeaderElection]:
+        election = PostgresLeaderElection(self._url, duty)
         try:
             yield election
         finally:
@@ -134,10 +134,10 @@ class PostgresDatabase:
         return examine(self._url, self._read_url, quick=quick)
 
     def repair(self) -> int:
-        return 0  # its column types refuse what could not be read
+        return 0  # PostgreSQL's column types refuse unreadable values
 
     def scrub(self) -> None:
-        """The server's own vacuum removes dead rows; its files and backups are its operator's."""
+        """Autovacuum removes dead rows; files and backups are the operator's responsibility."""
 
     def back_up(self, path: Path) -> None:
         from mcp_memory.storage.copying import copy

@@ -15,10 +15,10 @@ from mcp_memory.storage.postgres.schema import OLDEST_PGVECTOR, OLDEST_SERVER
 from mcp_memory.storage.postgres.statements import Raw, run
 
 FULL_SHARE = 0.9
-"""Share of used connections from which too few are left."""
+"""Share of used connections above which too few are left."""
 
 DEAD_SHARE, FEWEST_DEAD = 0.5, 10_000
-"""Dead rows, relative to living ones and at least, from which searches slow down."""
+"""Dead rows above which searches slow down: relative to live rows, and at least."""
 
 LAG_BYTES = 64 * 2**20
 """How far a replica may lag before it is of little use."""

@@ -29,7 +29,7 @@ ASKING_SECONDS = 2
 """Timeout when connecting only to find out why there is no connection."""
 
 SHORTEST_PATIENCE = 0.25
-"""Least seconds to wait for a connection: one may have to be opened."""
+"""Minimum wait for a connection in seconds: one may have to be opened."""
 
 REPLICA_PAUSE_SECONDS = 10.0
 """How long reads avoid a replica after a failure."""
@@ -66,12 +66,12 @@ def connected(url: str) -> Iterator[Raw]:
 
 
 def connect(url: str, **options: Any) -> Raw:
-    raw: Raw = psycopg.connect(**{**connecting(url), **options})
+    raw: Raw = psycopg.connect(**{**connection_options(url), **options})
     configure(raw)
     return raw
 
 
-def connecting(url: str) -> dict[str, Any]:
+def connection_options(url: str) -> dict[str, Any]:
     """Connection parameters of an address."""
     # Our own message: the driver's could quote the password, or the part of it that looks like a host.
     with suppress(psycopg.ProgrammingError):
@@ -123,7 +123,7 @@ class Pool:
         self._opening = threading.Lock()
         self._connections = connections
         self._pool: ConnectionPool[Raw] = ConnectionPool(
-            kwargs=connecting(url), configure=configure, min_size=1, max_size=connections, open=False,
+            kwargs=connection_options(url), configure=configure, min_size=1, max_size=connections, open=False,
             timeout=patience, reconnect_timeout=patience, name=SCHEMA,
         )  # fmt: skip
 

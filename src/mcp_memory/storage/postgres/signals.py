@@ -1,11 +1,13 @@
 """Change signal, leader election and advisory locks among servers on one PostgreSQL."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
 import psycopg
 
+from mcp_memory.storage.database import Duty
 from mcp_memory.storage.postgres.pool import connect
 from mcp_memory.storage.postgres.statements import Raw, run
 
@@ -14,7 +16,10 @@ SPACE_LOCK: Final = 0x6D656D31
 MIGRATION_LOCK: Final = 0x6D656D32
 LEADER_LOCK: Final = 0x6D656D33
 INDEX_LOCK: Final = 0x6D656D34
+IMPORT_LOCK: Final = 0x6D656D35
 CHANNEL: Final = "mcp_memory_journal"
+
+_DUTY_LOCKS: Mapping[Duty, int] = {"maintenance": LEADER_LOCK, "import": IMPORT_LOCK}
 
 
 class PostgresChangeSignal:
@@ -55,8 +60,9 @@ class PostgresChangeSignal:
 class PostgresLeaderElection:
     """Leader by advisory lock, held as long as the connection lives."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, duty: Duty = "maintenance") -> None:
         self._url = url
+        self._lock = _DUTY_LOCKS[duty]
         self._raw: Raw | None = None
         self._leads = False
 
@@ -70,7 +76,7 @@ class PostgresLeaderElection:
                 self._raw = connect(self._url)
             # The leader asks too: the answer shows that its connection, and so its lock, is alive.
             query = "still_leads" if self._leads else "try_lead"
-            [row] = run(self._raw, query, {"lock": LEADER_LOCK})
+            [row] = run(self._raw, query, {"lock": self._lock})
         except psycopg.Error:
             self.close()
             return False

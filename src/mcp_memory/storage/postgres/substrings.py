@@ -8,7 +8,7 @@ from mcp_memory.storage.database import Connection
 from mcp_memory.storage.postgres.statements import SQL
 
 INDEX_FROM = 5_000
-"""Rows of a table from which an index pays."""
+"""Rows of a table above which an index is worth its cost."""
 
 INDEXES = {
     "memory_trigrams": ("memory", "content"),

@@ -13,7 +13,7 @@ from mcp_memory.storage.postgres.statements import SQL
 from mcp_memory.storage.postgres.values import Embedding
 
 INDEX_FROM = 20_000
-"""Vectors of one kind in one space from which an index pays; fewer are all compared."""
+"""Vectors of one kind in one space above which an index is worth its cost; below, all are compared."""
 
 SEARCHED = 200
 """Candidates that the index keeps (hnsw.ef_search): fewer are faster, with lower recall."""
@@ -66,7 +66,7 @@ class PostgresVectors:
         limit: int,
     ) -> Found:
         part = _Part(model_id, owner, space_id, len(query) // 4)
-        search = _Search(connection, part, allowed, Embedding(query), limit)
+        search = _PostgresSearch(connection, part, allowed, Embedding(query), limit)
         if indexes(connection, part.index_name).get(part.index_name):
             found = search.through_index()
             # A selective filter can exhaust the candidates that the index visits.
@@ -114,7 +114,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _PostgresSearch:
     """One query in one transaction."""
 
     connection: Connection
@@ -160,7 +160,7 @@ def _maintain(connection: Connection, model_id: int, dimensions: int) -> Iterato
     there = indexes(connection)
     kept = {part.index_name for part, count in counts.items() if count >= INDEX_FROM // 2}
     for name, fit in there.items():
-        # An unfit index was left by a server that died while building it.
+        # An invalid index was left by a server that died while building it.
         if name not in kept or not fit:
             connection.change(SQL["drop_vector_index"].format(index=name))
             yield f"dropped the vector index {name}"

@@ -1,4 +1,4 @@
-"""Full text on PostgreSQL: BM25 as in FTS5, over words that were tokenized before they came here."""
+"""Full text on PostgreSQL: BM25 as in FTS5, over words from our own tokenizer."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -40,6 +40,9 @@ SELECT {columns} FROM {table} WHERE space_id = :space_id AND {column} IN ({keys}
 INSERT INTO event (space_id, act, name, subject, payload, client, at, before, undone_at)
 VALUES (:space_id, :act, :name, :subject, :payload, :client, :at, :before, :undone_at)
 
+-- remove_archived_events --
+DELETE FROM event WHERE space_id = :space_id AND seq BETWEEN :first AND :last
+
 -- put_archived_access --
 INSERT INTO entity_access (entity_seq, access_count, last_at) VALUES (:entity_seq, :access_count, :last_at)
 ON CONFLICT (entity_seq) DO UPDATE SET access_count = excluded.access_count, last_at = excluded.last_at

@@ -62,12 +62,9 @@ SELECT em.entity_seq, count(*) AS count
    AND em.entity_seq IN ({keys})
  GROUP BY em.entity_seq
 
--- metadata_shares --
-SELECT em.entity_seq, avg(CASE WHEN m.kind = 'metadata' THEN 1.0 ELSE 0.0 END) AS share
-  FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
- WHERE em.space_id = :space_id AND m.forgotten_at IS NULL AND m.superseded_at IS NULL
-   AND em.entity_seq IN ({keys})
- GROUP BY em.entity_seq
+-- entity_seqs_of_memories --
+SELECT em.memory_seq, em.entity_seq FROM entity_memory em
+ WHERE em.memory_seq IN ({keys}) ORDER BY em.seq
 
 -- count_observations --
 SELECT count(*) AS count FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq

@@ -14,18 +14,30 @@ SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at F
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at, o.before FROM event o
  WHERE o.space_id = :space_id AND o.act = :act ORDER BY o.seq
 
+-- newest_events_of_act --
+SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at, o.before FROM event o
+ WHERE o.space_id = :space_id AND o.act = :act AND o.undone_at IS NULL ORDER BY o.seq DESC LIMIT :limit
+
 -- events_by_seq --
-SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at FROM event o
- WHERE o.space_id = :space_id AND o.seq IN ({keys})
+SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at,
+       CASE WHEN CAST(o.before AS TEXT) <> '[]' THEN 1 ELSE 0 END AS kept
+  FROM event o WHERE o.space_id = :space_id AND o.seq IN ({keys})
 
 -- acts_before --
-SELECT o.seq, o.act FROM event o
- WHERE o.space_id = :space_id AND o.seq < :before ORDER BY o.seq DESC LIMIT :limit
+-- The acts of so many events. An import is an act of 100,000: the index alone must answer this.
+SELECT DISTINCT x.act
+  FROM (SELECT o.act FROM event o
+         WHERE o.space_id = :space_id AND o.seq < :before ORDER BY o.seq DESC LIMIT :limit) x
 
 -- acts_summed_up --
+-- By the index alone, too.
 SELECT o.act, o.name, count(*) AS count, min(o.seq) AS first_seq, max(o.seq) AS last_seq,
-       count(o.undone_at) AS undone, sum(CASE WHEN CAST(o.before AS TEXT) <> '[]' THEN 1 ELSE 0 END) AS kept
+       count(o.undone_at) AS undone
   FROM event o WHERE o.space_id = :space_id AND o.act IN ({keys}) GROUP BY o.act, o.name
+
+-- acts_with_images --
+SELECT DISTINCT o.act FROM event o
+ WHERE o.space_id = :space_id AND o.act IN ({keys}) AND CAST(o.before AS TEXT) <> '[]'
 
 -- mark_events_undone --
 UPDATE event SET undone_at = :at WHERE space_id = :space_id AND seq IN ({keys})
@@ -39,13 +51,17 @@ SELECT COALESCE(max(seq), 0) AS seq FROM event WHERE space_id = :space_id
 
 -- events_with_images --
 SELECT o.seq, o.name, o.payload FROM event o
- WHERE o.space_id = :space_id AND o.at < :before AND CAST(o.before AS TEXT) <> '[]' ORDER BY o.seq LIMIT :limit
+ WHERE o.space_id = :space_id AND o.seq > :after AND o.at < :before AND CAST(o.before AS TEXT) <> '[]'
+   AND o.act <> :unless
+ ORDER BY o.seq LIMIT :limit
 
 -- rewrite_event --
 UPDATE event SET payload = :payload, before = :before WHERE space_id = :space_id AND seq = :seq
 
 -- remove_events --
-DELETE FROM event WHERE space_id = :space_id AND at < :before
+DELETE FROM event
+ WHERE seq IN (SELECT o.seq FROM event o WHERE o.space_id = :space_id AND o.at < :before AND o.act <> :unless
+                LIMIT :limit)
 
 -- active_clients --
 -- Of the newest changes only: what somebody did long ago does not make them active.

@@ -58,7 +58,7 @@ SELECT seq FROM memory_version WHERE space_id = :space_id AND memory_seq = :memo
 SELECT COALESCE(max(number), 0) AS count FROM memory_version
  WHERE space_id = :space_id AND memory_seq = :memory_seq
 
--- standing_of_memories --
+-- ranking_facts_of_memories --
 -- What ranking needs to know of candidates, without reading what they say.
 SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence
   -- CROSS JOIN: by number first, then the conditions; SQLite would rather walk through the whole space.

@@ -12,3 +12,9 @@ SELECT value FROM setting WHERE key = :key
 
 -- put_setting --
 INSERT INTO setting (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- remove_setting --
+DELETE FROM setting WHERE key = :key
+
+-- any_space --
+SELECT seq FROM space LIMIT 1

@@ -16,16 +16,19 @@ SELECT a.seq, b.seq, 1, :at FROM entity a JOIN entity b ON b.seq > a.seq
  ORDER BY a.seq, b.seq
 ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_at = excluded.last_at
 
--- accesses_of --
-SELECT a.entity_seq, a.access_count, a.last_at,
-       (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = a.entity_seq) AS active_days
-  FROM entity_access a WHERE a.entity_seq IN ({keys})
-
--- degrees_of --
-SELECT x.entity_seq, count(*) AS degree
-  FROM (SELECT source_seq AS entity_seq, seq FROM relation WHERE ended_at IS NULL AND source_seq IN ({keys})
-        UNION SELECT target_seq, seq FROM relation WHERE ended_at IS NULL AND target_seq IN ({keys})) x
- GROUP BY x.entity_seq
+-- entity_standings --
+-- What ranking must know of each: `degree` counts active relations, one to itself once; `share` is that of
+-- `metadata` among the current observations.
+SELECT e.seq, e.created_at, e.status, a.access_count, a.last_at,
+       (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) AS active_days,
+       (SELECT count(*) FROM relation r WHERE r.source_seq = e.seq AND r.ended_at IS NULL)
+       + (SELECT count(*) FROM relation r
+           WHERE r.target_seq = e.seq AND r.source_seq <> e.seq AND r.ended_at IS NULL) AS degree,
+       (SELECT avg(CASE WHEN m.kind = 'metadata' THEN 1.0 ELSE 0.0 END)
+          FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
+         WHERE em.entity_seq = e.seq AND m.forgotten_at IS NULL AND m.superseded_at IS NULL) AS share
+  FROM entity e LEFT JOIN entity_access a ON a.entity_seq = e.seq
+ WHERE e.space_id = :space_id AND e.seq IN ({keys})
 
 -- co_occurrences_among --
 -- `+ 0`: walking each one's company is quicker than probing for every pair.

@@ -44,7 +44,7 @@ def _checkpoint(connection: apsw.Connection, schema: str, mode: int) -> bool:
     except (apsw.BusyError, apsw.LockedError):
         return False
     except apsw.Error as error:
-        # A full disk, say. The commit succeeded: reported as failed, it would be done again.
+        # For example a full disk. The commit succeeded; reporting a failure would cause a retry.
         _log.warning("the write-ahead log could not be moved into the database, and stays: %s", error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Brings the vectors of an earlier release into today's compact form, in the background.
+"""Converts vectors of earlier releases to the compact form, in the background.
 
 Both forms can be searched, so nothing waits for it. Each step is one short transaction, and it resumes
 where it was interrupted.

@@ -24,6 +24,11 @@ class SqliteConnection:
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether the transaction may have changes that nobody else sees, and that may be taken back."""
+        return self.raw.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
     def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
         cursor = self.raw.execute(sql, _bound(params))
         first = next(cursor, None)
@@ -48,7 +53,7 @@ class SqliteConnection:
 
 
 def _bound(params: Params) -> dict[str, Any]:
-    # On the way of every value that is written: most need no conversion.
+    # Hot path: every written value passes here, and most need no conversion.
     return {name: value if type(value) in _STORED_AS_IS else _stored(value) for name, value in params.items()}
 
 
@@ -77,7 +82,7 @@ def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[_V
     )
 
     def read(rows: _Values) -> list[Row]:
-        # On the way of every value that is read: without `strict`, and all rows in one go.
+        # Hot path: every value that is read passes here. Hence no `strict`, and all rows at once.
         found = [dict(zip(names, values)) for values in rows]  # noqa: B905
         for name, convert in converters:
             for row in found:

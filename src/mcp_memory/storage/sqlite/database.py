@@ -4,7 +4,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -14,7 +14,7 @@ import apsw
 
 from mcp_memory.errors import Unavailable
 from mcp_memory.storage import queries
-from mcp_memory.storage.database import Script
+from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.file_lock import FileLock
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
@@ -23,6 +23,7 @@ from mcp_memory.storage.sqlite.errors import translated_errors
 from mcp_memory.storage.sqlite.signals import SqliteChangeSignal, SqliteLeaderElection
 from mcp_memory.storage.sqlite.vectors import SqliteVectors
 from mcp_memory.storage.sqlite.words import SqliteWords
+from mcp_memory.storage.turn_lock import TurnLock
 
 BEGIN_ATTEMPTS = 5
 READERS = 16
@@ -32,13 +33,14 @@ IDLE_READERS = 4
 CACHE_BYTES = 192 * 1024 * 1024
 """Memory for the page caches of all connections together."""
 CONNECTION_CACHE_KB = 64_000
-"""The most of it that one connection takes, as it touches pages."""
+"""The cache of one connection, at most."""
 WHOLE_CACHE_KB = 2_000
-"""The most that a connection takes while it reads everything once."""
+"""The cache of a connection during a full scan, at most."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
 """Ending of the file that `thin.kept_digest` reads and writes."""
+_DUTY_LOCKS: Mapping[Duty, str] = {"maintenance": ".leader", "import": ".import"}
 _SQL = queries.load("sqlite")
 
 Synchronous = Literal["FULL", "NORMAL"]
@@ -51,9 +53,10 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, synchronous: Synchronous = "FULL") -> None:
         self._path = path
+        self._log_path = path.with_name(path.name + "-wal")
         self._synchronous = synchronous
         self._lock = FileLock(path.with_name(path.name + ".lock"))
-        self._writing = threading.Lock()
+        self._writing = TurnLock()
         self._writer: apsw.Connection | None = None
         self._writer_synchronous = synchronous
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
@@ -78,7 +81,7 @@ class SqliteDatabase:
 
     @contextmanager
     def _reader_slot(self) -> Iterator[None]:
-        # Bounded in time, so that no reader, however slow, can make the others wait for ever.
+        # With a time limit, so that a slow reader cannot block the others forever.
         if not self._reader_slots.acquire(timeout=READER_PATIENCE):
             raise Unavailable("the database is busy with other readers; try again")
         try:
@@ -109,13 +112,13 @@ class SqliteDatabase:
                 raise
 
     def _remove_digests(self) -> None:
-        """What was written down beside the database may not outlive a change, least of all a purge."""
+        """Delete the digest kept beside the database: it must not outlive a change, least of all a purge."""
         with suppress(OSError):
             os.unlink(f"{self._path}{DIGESTS}")
 
     @contextmanager
     def _write_turn(self, patience: float | None) -> Iterator[float | None]:
-        """Wait for other writers. Yields the patience that is left."""
+        """Wait for other writers. Yields the remaining patience."""
         # The thread lock: a connection may not be used by two threads at once. The file lock: SQLite's own
         # waiting is unfair among processes, and a writer could starve for seconds. The file lock is for
         # fairness only; BEGIN IMMEDIATE makes it safe.
@@ -161,8 +164,8 @@ class SqliteDatabase:
                 connection.close()
 
     @contextmanager
-    def leader_election(self) -> Iterator[SqliteLeaderElection]:
-        lock = FileLock(self._path.with_name(self._path.name + ".leader"))
+    def leader_election(self, duty: Duty = "maintenance") -> Iterator[SqliteLeaderElection]:
+        lock = FileLock(self._path.with_name(self._path.name + _DUTY_LOCKS[duty]))
         try:
             yield SqliteLeaderElection(lock)
         finally:
@@ -219,7 +222,7 @@ class SqliteDatabase:
             connection.change_many(_SQL[statement], last)
 
     def close(self) -> None:
-        """Finish what is under way, and refuse new transactions."""
+        """Finish running transactions, and refuse new ones."""
         with self._writing:
             self._closed = True
             if self._writer is not None:
@@ -260,10 +263,6 @@ class SqliteDatabase:
                 "in use: restart the server, and leave the files beside the database alone"
             )
 
-    @property
-    def _log_path(self) -> Path:
-        return self._path.with_name(self._path.name + "-wal")
-
     def _note_log(self) -> None:
         """Remember which write-ahead log is in use; it stays as long as a connection is open."""
         if self._log_identity is None:
@@ -283,7 +282,7 @@ class SqliteDatabase:
                 connection.execute("ROLLBACK")
         except apsw.Error:
             connection.close(True)
-            self._log_identity = None  # it may have been the last connection, with which the log goes
+            self._log_identity = None  # it may have been the last connection, whose closing deletes the log
             raise
         if self._closed or connection.in_transaction or self._readers.qsize() >= IDLE_READERS:
             connection.close(True)
@@ -313,7 +312,8 @@ class SqliteDatabase:
 
     def _connect(self) -> apsw.Connection:
         _create_private(self._path)
-        # Beyond it a connection reuses its own pages: a large database read by many took 600 MB and more.
+        # Beyond the limit a connection reuses its pages: without one, many readers of a large database took
+        # over 600 MB.
         apsw.soft_heap_limit(CACHE_BYTES)
         connection = apsw.Connection(str(self._path), statementcachesize=500)
         self._identity = self._identity or _file_identity(self._path)
@@ -343,7 +343,7 @@ def _pragmas(synchronous: Synchronous) -> tuple[str, ...]:
 
 @contextmanager
 def _few_pages(connection: apsw.Connection) -> Iterator[None]:
-    """For reading everything once: pages that nobody needs again neither stay nor push out others."""
+    """A small cache for full scans: pages that are read once must not evict others."""
     connection.execute(f"PRAGMA cache_size = -{WHOLE_CACHE_KB}")
     try:
         yield

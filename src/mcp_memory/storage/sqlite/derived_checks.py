@@ -1,4 +1,4 @@
-"""Checks what the program derives from its rows, and what it relies on beyond SQLite's own checks."""
+"""Checks derived data and invariants that SQLite's own checks do not cover."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import apsw
 
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries
+from mcp_memory.storage.database import WordRow
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.schema import TABLES
 from mcp_memory.storage.sqlite.words import index_of
 from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
+from mcp_memory.text.words import tokens
 
 _SQL = queries.load("sqlite")
 
@@ -36,7 +38,7 @@ def schema_objects(version: int) -> Mapping[str, str]:
 
 
 def missing_objects(connection: apsw.Connection) -> list[str]:
-    """Tables and indexes that the schema's version has and the file has not."""
+    """Tables and indexes of the schema version that the file lacks."""
     [[version]] = connection.execute("PRAGMA user_version")
     here = {name for name, _ in connection.execute(_SQL["schema_objects"])}
     return [name for name in schema_objects(version) if name not in here]
@@ -58,7 +60,7 @@ def objects(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def contents(connection: apsw.Connection) -> Iterator[Finding]:
-    """Each memory's text is the one that was stored, by its digest."""
+    """Each memory's text matches its digest."""
     changed = list(changed_contents(connection))
     names = ", ".join(id for _, id in changed[:3])
     detail = f"the text of {len(changed):,} memories is not the one that was stored: {names}"
@@ -74,12 +76,12 @@ def changed_contents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
 
 
 def digest_of(connection: apsw.Connection, seq: int) -> str:
-    [[content, origin]] = connection.execute("SELECT content, origin FROM memory WHERE seq = ?", (seq,))
+    [[content, origin]] = connection.execute(_SQL["text_of_memory"], {"seq": seq})
     return (exact_fingerprint if origin == "observation" else fingerprint)(str(content))
 
 
 def numbers(connection: apsw.Connection) -> Iterator[Finding]:
-    """No number of a deleted row is given out again, and no count is negative."""
+    """Numbers of deleted rows are not reused, and no count is negative."""
     low = [name for name, _ in low_sequences(connection)]
     [[negative]] = connection.execute(_SQL["negative_counts"])
     wrong = [f"numbers of {', '.join(low)} would be given out twice"] if low else []
@@ -89,7 +91,7 @@ def numbers(connection: apsw.Connection) -> Iterator[Finding]:
 
 def low_sequences(connection: apsw.Connection) -> Iterator[tuple[str, int]]:
     """Tables whose next number is taken, with the highest number in use."""
-    given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    given = dict(connection.execute(_SQL["given_numbers"]))
     for table in TABLES:
         if "seq" in table.columns and table.key == ("seq",):
             [[highest]] = connection.execute(f"SELECT max(seq) FROM {table.name}")
@@ -104,12 +106,8 @@ def tags(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def different_tags(connection: apsw.Connection) -> set[tuple[int, str]]:
-    noted = {(seq, tag) for seq, tag in connection.execute("SELECT memory_seq, tag FROM memory_tag")}
-    held = {
-        (seq, tag)
-        for seq, text in connection.execute("SELECT seq, tags FROM memory WHERE forgotten_at IS NULL")
-        for tag in _list(text)
-    }
+    noted = {(seq, tag) for seq, tag in connection.execute(_SQL["indexed_tags"])}
+    held = {(seq, tag) for seq, text in connection.execute(_SQL["tags_of_memories"]) for tag in _list(text)}
     return noted ^ held
 
 
@@ -155,9 +153,15 @@ def changed_words(connection: apsw.Connection) -> Iterator[tuple[Owner, int]]:
     for owner in get_args(Owner):
         for row in _rows(connection, _SQL["words_and_rows"].format(owner=owner), {"owner": owner}):
             words = words_of(owner, {**row, "tags": _list(row.get("tags", "[]"))})
-            kept = (sorted(row["kept_body"].split()), sorted(row["kept_extra"].split()))
-            if words is not None and kept != (sorted(words.body), sorted(words.extra)):
+            kept = (set(row["kept_body"].split()), set(row["kept_extra"].split()))
+            if words is not None and not _fit(kept, words, row["name" if owner == "entity" else "content"]):
                 yield owner, row["seq"]
+
+
+def _fit(kept: tuple[set[str], set[str]], words: WordRow, text: str) -> bool:
+    """Whether these are the words of a row; rows of earlier versions may lack stems by language."""
+    body, extra = kept
+    return set(tokens(text)) <= body <= set(words.body) and extra == set(words.extra)
 
 
 def vectors(connection: apsw.Connection) -> Iterator[Finding]:

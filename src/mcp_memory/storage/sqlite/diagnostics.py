@@ -22,8 +22,11 @@ _SQL = queries.load("sqlite")
 _REBUILD = "rebuild it: `mcp-memory export --format full FILE`, then import that into a new database"
 
 
-def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
-    """Findings in the order of the checks; `quick` skips those that read the whole file."""
+def examine(path: Path, *, quick: bool = False, structure_only: bool = False) -> Iterator[Finding]:
+    """Findings in the order of the checks.
+
+    `quick` skips those that read the whole file, `structure_only` those beyond what SQLite itself can check.
+    """
     yield _disk(path)
     yield _access(path)
     if not path.exists():
@@ -36,7 +39,7 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        yield from _checks(connection, quick)
+        yield from _checks(connection, quick, structure_only)
     except (apsw.Error, ValueError) as error:  # also bytes that are no text
         advice = "the file is damaged: restore a backup, or export what can still be read"
         yield Finding("database", False, f"{path}: {error}", advice)
@@ -45,15 +48,18 @@ def examine(path: Path, *, quick: bool = False) -> Iterator[Finding]:
             connection.close()
 
 
-def _checks(connection: apsw.Connection, quick: bool) -> Iterator[Finding]:
+def _checks(connection: apsw.Connection, quick: bool, structure_only: bool) -> Iterator[Finding]:
     yield from _schema(connection)
     yield from _integrity(quick)(connection)
     tables = list(derived_checks.objects(connection))
     yield from tables
     [[version]] = connection.execute("PRAGMA user_version")
     if version != queries.migrations("sqlite")[-1].number or not all(found.is_well for found in tables):
-        return  # the other checks are about the tables of this release
-    for look in (_references, _rows, _locks, *(() if quick else _FULL)):
+        return  # the other checks need the tables of this release
+    yield from _references(connection)
+    if structure_only:
+        return
+    for look in (_rows, _locks, *(() if quick else _FULL)):
         yield from look(connection)
 
 

@@ -1,4 +1,4 @@
-"""Repairs what a diagnosis of an SQLite file has found, as far as the file itself knows what is right."""
+"""Repairs the findings of a diagnosis, where the file itself holds the right data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_sound(raw: apsw.Connection) -> bool:
 
 
 def rebuild_indexes(raw: apsw.Connection) -> int:
-    """Make every index anew from its table, however damaged its own pages are. How many there are."""
+    """Rebuild every index from its table, even if the index's own pages are damaged. Returns their number."""
     indexes = list(raw.execute(_SQL["indexes_with_sql"]))
     # Dropping an index reads its pages, which may be damaged. So only its entry goes, and VACUUM frees the
     # pages.
@@ -45,12 +45,12 @@ def rebuild_indexes(raw: apsw.Connection) -> int:
 
 
 def repair(connection: SqliteConnection) -> int:
-    """All of it in one transaction. How many things were put right."""
+    """Repair everything in one transaction. Returns the number of repairs."""
     raw = connection.raw
     raw.execute("PRAGMA defer_foreign_keys = ON")
     count = _version(raw) + _objects(raw)
     if checks.missing_objects(raw):
-        return count  # without its tables nothing else can be looked at
+        return count  # nothing else can be checked without the tables
     count += _references(raw) + repair_rows(raw) + _contents(raw) + _numbers(raw)
     return count + _tags(raw) + _words(connection) + _vectors(raw) + _sketches(raw)
 
@@ -66,7 +66,7 @@ def _version(raw: apsw.Connection) -> int:
 
 
 def _objects(raw: apsw.Connection) -> int:
-    """Make missing indexes again, and tables whose rows can be derived."""
+    """Recreate missing indexes, and tables whose rows can be derived."""
     [[version]] = raw.execute("PRAGMA user_version")
     missing, sql = checks.missing_objects(raw), checks.schema_objects(version)
     truths = {table.name for table in TABLES} - {"memory_tag", "pending"}
@@ -83,7 +83,7 @@ def _objects(raw: apsw.Connection) -> int:
 
 
 def _references(raw: apsw.Connection) -> int:
-    """Remove rows that refer to one that is not there; a missing space gets a name."""
+    """Remove rows that refer to a missing row; a missing space is created."""
     broken = list(raw.execute("PRAGMA foreign_key_check"))
     for table, rowid, parent, _ in broken:
         if parent == "space":
@@ -115,13 +115,13 @@ def _numbers(raw: apsw.Connection) -> int:
 def _tags(raw: apsw.Connection) -> int:
     different = checks.different_tags(raw)
     if different:
-        raw.execute("DELETE FROM memory_tag")
+        raw.execute(_SQL["remove_tags"])
         raw.execute(_SQL["rebuild_tags"])
     return len(different)
 
 
 def _words(connection: SqliteConnection) -> int:
-    """Rows whose words are missing, too many or other than their text are indexed again."""
+    """Index rows again whose words are missing, superfluous or different from their text."""
     count = 0
     words = SqliteWords()
     changed = set(checks.changed_words(connection.raw))

@@ -1,4 +1,4 @@
-"""Puts another file in the place of an SQLite database, so that a kill leaves one of the two, whole."""
+"""Replaces an SQLite database file so that a kill at any point leaves one of the two, intact."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ _COMPANIONS = ("-wal", "-shm")
 
 
 def put_in_place(new: Path, database: Path, aside: Path) -> bool:
-    """Replace the database by the new file; what was there is kept at `aside`. Whether there was one."""
+    """Replace the database by the new file; the old one is kept at `aside`. Returns whether there was one."""
     there = database.exists()
     try:
         if there:
@@ -32,7 +32,8 @@ def put_in_place(new: Path, database: Path, aside: Path) -> bool:
 
 
 def _replace(new: Path, database: Path, aside: Path) -> None:
-    # Not aside by renaming: a kill in between would leave no database, and the next start an empty one.
+    # Not moved aside by renaming: a kill in between would leave no database, and the next start create an
+    # empty one.
     with _quiet(database):
         part = aside.with_name(f".{aside.name}.part")
         shutil.copyfile(database, part)
@@ -48,11 +49,11 @@ def _replace(new: Path, database: Path, aside: Path) -> None:
 
 @contextmanager
 def _quiet(database: Path) -> Iterator[None]:
-    """While nobody writes, and all is in the file itself: its log beside another file would damage that."""
+    """Exclude writers and empty the log into the file: the old log beside the new file would damage it."""
     connection = apsw.Connection(str(database))
     try:
         connection.set_busy_timeout(PATIENCE_MS)
-        # The last one to close would delete a log by its name, which may be that of the new file by then.
+        # The last connection to close deletes the log by its name, which may belong to the new file by then.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         _fold(connection, _beside(database, "-wal"))
         yield

@@ -16,7 +16,7 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Allowed, Connection, Row, WordRow
 
 MOST_ROWS = 250
-"""Rows of a space whose words are kept here; a search reads them in half a millisecond."""
+"""Rows of a space up to which its words are kept here; a search reads them in half a millisecond."""
 
 EXTRA_WEIGHT = 0.5
 """Weight of a match in tags, type or context, relative to one in the content."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Connection, Database
+from mcp_memory.storage.sqlite.vector_cache import BoundedCache
 
 SKETCH_FROM = 2_000
-"""Vectors in a space from which a sketch pays; fewer are all compared."""
+"""Vectors in a space above which a sketch is worth its cost; below, all are compared."""
 
 BATCH = 2_000
 """Vectors per segment, and per transaction: 20 ms, for which other writers wait."""
@@ -45,14 +46,36 @@ class Sketch:
     last_id: int
     entry_count: int
 
-    def candidates(self, connection: Connection, query: bytes, count: int) -> list[int]:
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The bit codes of a sketch."""
+
+    ids: bytes
+    codes: tuple[bytes, ...]
+
+    def candidates(self, query: bytes, count: int) -> list[int]:
         """The ids of the vectors whose bit codes are closest to the query's."""
         import numpy as np
 
-        segments = connection.run(_SQL["sketch_segments"], self.scope.params)
-        ids = np.frombuffer(b"".join(segment["ids"] for segment in segments), np.int64)
-        distances = vector_codes.distances([segment["codes"] for segment in segments], query)
-        found: list[int] = ids[vector_codes.smallest(distances, count)].tolist()
+        distances = vector_codes.distances(self.codes, query)
+        found: list[int] = np.frombuffer(self.ids, np.int64)[vector_codes.smallest(distances, count)].tolist()
+        return found
+
+
+class SegmentCache:
+    """The bit codes that searches used last. Vectors up to an id, so many of them, are always the same."""
+
+    def __init__(self) -> None:
+        self._kept: BoundedCache[tuple[Sketch, Segments]] = BoundedCache()
+
+    def of(self, connection: Connection, sketch: Sketch) -> Segments:
+        known = self._kept.get(sketch.scope)
+        if known is not None and known[0] == sketch:
+            return known[1]
+        rows = connection.run(_SQL["sketch_segments"], sketch.scope.params)
+        found = Segments(b"".join(row["ids"] for row in rows), tuple(row["codes"] for row in rows))
+        self._kept.put(sketch.scope, (sketch, found), len(found.ids) + sum(map(len, found.codes)))
         return found
 
 

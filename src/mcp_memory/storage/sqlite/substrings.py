@@ -14,7 +14,7 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Database, Row
 
 INDEX_FROM = 5_000
-"""Rows of a space from which an index pays: fewer are scanned in 5 ms."""
+"""Rows of a space above which an index is worth its cost: fewer are scanned in 5 ms."""
 
 BATCH = 250
 """Rows indexed per transaction: 50 ms, for which other writers wait."""

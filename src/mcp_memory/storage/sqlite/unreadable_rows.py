@@ -1,7 +1,7 @@
 """Finds and repairs values that SQLite stores and the program cannot read.
 
-SQLite keeps whatever it is given, whatever a column's type says. A file that was written by another program,
-or damaged, may hold a time that is none or JSON of the wrong shape.
+SQLite does not enforce column types. A file that was damaged, or written by another program, may hold an
+invalid time or JSON of the wrong shape.
 """
 
 import json
@@ -13,8 +13,10 @@ from typing import Any
 
 import apsw
 
+from mcp_memory.storage import queries
 from mcp_memory.storage.schema import TABLE, TABLES
 
+_SQL = queries.load("sqlite")
 _LISTS = {"tags", "spaces", "before"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _EPOCH = "1970-01-01T00:00:00.000000+00:00"
@@ -24,7 +26,7 @@ _EPOCH = "1970-01-01T00:00:00.000000+00:00"
 class BadValue:
     table: str
     key: tuple[Any, ...]
-    """Of the row, in the columns of the table's key."""
+    """The row's key."""
     column: str
     is_list: bool
     is_time: bool
@@ -53,21 +55,18 @@ def unreadable_rows(connection: apsw.Connection) -> Iterator[BadValue]:
 
 
 def repair_rows(connection: apsw.Connection) -> int:
-    """Put a neutral value in the place of each. Memories among them are quarantined. How many there were."""
+    """Replace each by a neutral value, and quarantine affected memories. Returns their number."""
     found = list(unreadable_rows(connection))
     for bad in found:
         where = " AND ".join(f'"{column}" = ?' for column in TABLE[bad.table].key)
         if "seq" not in TABLE[bad.table].key:
-            # About use, or a setting: without a value that can be read the row says nothing.
+            # Usage or a setting: without a readable value the row is useless.
             connection.execute(f"DELETE FROM {bad.table} WHERE {where}", bad.key)
             continue
         update = f'UPDATE {bad.table} SET "{bad.column}" = ? WHERE {where}'
         connection.execute(update, (_neutral(bad), *bad.key))
         if bad.table == "memory":
-            connection.execute(
-                "UPDATE memory SET quarantined_at = coalesce(quarantined_at, created_at) WHERE seq = ?",
-                bad.key,
-            )
+            connection.execute(_SQL["quarantine_memory"], {"seq": bad.key[0]})
     return len(found)
 
 

@@ -16,7 +16,9 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Allowed, Connection, Database, Row
 from mcp_memory.storage.sqlite import compaction, sketches
-from mcp_memory.storage.sqlite.sketches import Sketch
+from mcp_memory.storage.sqlite.connection import SqliteConnection
+from mcp_memory.storage.sqlite.sketches import SegmentCache, Sketch
+from mcp_memory.storage.sqlite.vector_cache import KeptVectors, VectorCache
 
 CANDIDATES = 400
 CANDIDATES_PER_ROOT = 3
@@ -29,6 +31,9 @@ ENOUGH_PER_RESULT = 6
 COMPARED_AT_MOST = 10_000
 """A filter that lets no more than this through is compared exactly."""
 
+REACH = 2
+"""How many of the nearest are checked against the filter at first, per result."""
+
 PAGE = 5_000
 
 Found = list[tuple[int, float]]
@@ -37,7 +42,11 @@ _SQL = queries.load("sqlite")
 
 
 class SqliteVectors:
-    """Stateless: everything is in the file, where other processes see it too."""
+    """Everything is in the file, where other processes see it too; what is kept in memory follows it."""
+
+    def __init__(self) -> None:
+        self._cache = VectorCache()
+        self._segments = sketches.SegmentCache()
 
     def put(
         self, connection: Connection, model_id: int, owner: Owner, rows: Sequence[tuple[int, int, bytes]]
@@ -67,9 +76,16 @@ class SqliteVectors:
         limit: int,
     ) -> Found:
         scope = {"vector_model": model_id, "vector_owner": owner, "vector_space": space_id}
-        search = _Search(connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit)
+        search = _SqliteSearch(
+            connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit
+        )
         sketch = sketches.find(connection, sketches.SketchScope(model_id, owner, space_id))
-        return search.compare() if sketch is None else search.through(sketch)
+        # What a transaction has written may be taken back, and its ids be given out again.
+        is_writing = isinstance(connection, SqliteConnection) and connection.is_writing
+        if sketch is not None:
+            return search.through(sketch, sketches.SegmentCache() if is_writing else self._segments)
+        kept = None if is_writing else self._cache.vectors(connection, scope, len(query) // 4)
+        return search.compare() if kept is None else search.among(kept)
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
         yield from compaction.drop_legacy_indexes(database)
@@ -78,7 +94,7 @@ class SqliteVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _SqliteSearch:
     """One query in one transaction."""
 
     connection: Connection
@@ -96,19 +112,33 @@ class _Search:
             after_id = rows[-1]["id"]
         return found
 
-    def through(self, sketch: Sketch) -> Found:
+    def among(self, kept: KeptVectors) -> Found:
+        """The nearest of those kept in memory: the best are checked against the filter, then the others."""
+        found = kept.nearest_first(self.query)
+        likely = REACH * self.limit
+        passing = self._passing(found[:likely])
+        if len(passing) < self.limit and len(found) > likely:
+            passing += self._passing(found[likely:])
+        return passing[: self.limit]
+
+    def _passing(self, found: Found) -> Found:
+        numbers = json.dumps([seq for seq, _ in found])
+        passing = {row["seq"] for row in self._run("allowed_rows", words_found=numbers)}
+        return [one for one in found if one[0] in passing]
+
+    def through(self, sketch: Sketch, segments: SegmentCache) -> Found:
         """The nearest with the help of a sketch."""
-        probed = self._probe(sketch)
+        probed = self._probe(sketch, segments)
         if probed is None:
             return self._best(self._compared(self._run("nearest_of_few")))
         return self._best(probed + self.compare(after_id=sketch.last_id))
 
-    def _probe(self, sketch: Sketch) -> Found | None:
+    def _probe(self, sketch: Sketch, segments: SegmentCache) -> Found | None:
         """Candidates that pass the filter; None when it lets too few through."""
         enough = self.limit * ENOUGH_PER_RESULT
         count = max(CANDIDATES, 2 * enough, int(CANDIDATES_PER_ROOT * sketch.entry_count**0.5))
         while True:
-            found = self._candidates(sketch, count)
+            found = self._candidates(sketch, segments, count)
             if len(found) >= min(enough, sketch.entry_count):
                 return found
             share = (len(found) + 1) / count
@@ -116,8 +146,8 @@ class _Search:
                 return None
             count = int(2 * enough / share)
 
-    def _candidates(self, sketch: Sketch, count: int) -> Found:
-        ids = sketch.candidates(self.connection, self.query, count)
+    def _candidates(self, sketch: Sketch, segments: SegmentCache, count: int) -> Found:
+        ids = segments.of(self.connection, sketch).candidates(self.query, count)
         return self._compared(self._run("nearest_candidates", vector_ids=json.dumps(ids)))
 
     def _compared(self, rows: Sequence[Row]) -> Found:

@@ -1,4 +1,4 @@
-"""Full text on SQLite: FTS5 over words that were tokenized before they came here.
+"""Full text on SQLite: FTS5 over words from our own tokenizer.
 
 Each large space has an index of its own; small ones share a table (`shared_words`). Inverse document
 frequency follows from the space alone either way: a name in every memory of a project says little there,
@@ -85,7 +85,7 @@ class SqliteWords:
 
 
 def _share_small(database: Database) -> Iterator[str]:
-    """Give up indexes of spaces that are small, also those that an earlier release made."""
+    """Drop the indexes of small spaces, including those that an earlier release made."""
     for owner in get_args(Owner):
         with database.read() as connection:
             own = connection.run(_SQL["own_word_indexes"].format(owner=owner))
@@ -95,7 +95,7 @@ def _share_small(database: Database) -> Iterator[str]:
         for space_id in small:
             index = index_of(owner, space_id)
             with database.write() as connection:
-                # Looked at again under the lock: another process may have done it, or the space has grown.
+                # Checked again under the lock: another process may have done it, or the space has grown.
                 if not _exists(connection, index) or not _is_small(connection, index):
                     continue
                 shared_words.take_in(connection, owner, space_id, index)
@@ -103,7 +103,7 @@ def _share_small(database: Database) -> Iterator[str]:
 
 
 def _is_small(connection: Connection, index: str) -> bool:
-    # Half of what a shared space may hold, so that a space at the limit does not move to and fro.
+    # Half of the limit, so that a space near it does not move back and forth.
     has_row = _SQL["word_index_has_row"].format(index=index)
     return not connection.run(has_row, {"offset": shared_words.MOST_ROWS // 2})
 

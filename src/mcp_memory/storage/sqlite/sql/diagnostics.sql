@@ -96,3 +96,21 @@ SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
 
 -- forget_indexes --
 DELETE FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
+
+-- text_of_memory --
+SELECT content, origin FROM memory WHERE seq = :seq
+
+-- given_numbers --
+SELECT name, seq FROM sqlite_sequence
+
+-- indexed_tags --
+SELECT memory_seq, tag FROM memory_tag
+
+-- tags_of_memories --
+SELECT seq, tags FROM memory WHERE forgotten_at IS NULL
+
+-- remove_tags --
+DELETE FROM memory_tag
+
+-- quarantine_memory --
+UPDATE memory SET quarantined_at = coalesce(quarantined_at, created_at) WHERE seq = :seq

@@ -15,6 +15,15 @@ SELECT v.id, v.seq, v.embedding
    AND v.id > :vector_after AND {allowed}
  ORDER BY v.id LIMIT :vector_page
 
+-- vector_stamp --
+SELECT count(*) AS count, max(id) AS last_id FROM vector
+ WHERE model_id = :vector_model AND owner = :vector_owner AND space_id = :vector_space
+
+-- vectors_after --
+SELECT id, seq, embedding FROM vector
+ WHERE model_id = :vector_model AND owner = :vector_owner AND space_id = :vector_space AND id > :vector_after
+ ORDER BY id
+
 -- nearest_of_few --
 -- For a filter that lets few of many rows through: only their vectors are read.
 SELECT v.id, v.seq, v.embedding

@@ -23,7 +23,7 @@ class Dissociated:
     """Undo takes this."""
 
 
-class Associating(Topic):
+class Associations(Topic):
     def of(self, id: str) -> list[Association]:
         """The associations of a memory with other living ones, in both directions."""
         with self._context.reading() as tx:

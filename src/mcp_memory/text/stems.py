@@ -1,0 +1,111 @@
+"""The stems of words in other languages than English, indexed and looked for beside the words themselves.
+
+Every text is indexed by its English stems, whatever its language, so that a word is found by itself. Where
+the language of a text is plain, the stems of that language are added: "trenes" then finds "tren". A text or a
+query that is too short to tell is found by its words alone.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Collection
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from mcp_memory.text.function_words import FUNCTION_WORDS_OF, SIGNS
+from mcp_memory.text.stopwords import ENGLISH
+from mcp_memory.text.unicode_forms import normalised_form
+from mcp_memory.text.words import LONGEST_TOKEN, folded, tokens
+
+_ANY_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SCRIPTS = {"CYRILLIC": "russian", "GREEK": "greek", "ARABIC": "arabic", "DEVANAGARI": "hindi"}
+_MARKS = {
+    "\u00bf": "spanish",
+    "\u00a1": "spanish",
+    "\u00f1": "spanish",
+    "\u00df": "german",
+    "\u00e3": "portuguese",
+}
+_OPENING = 2000  # characters that show the language of a text
+
+_stemmers: dict[str, Any] = {}
+_stemming = threading.Lock()  # a stemmer keeps its state in itself
+
+
+def language_of(text: str) -> str | None:
+    """The language, as Snowball names it; None for English and whatever is not plain or not known.
+
+    >>> language_of("Nora prefiere los trenes de noche")
+    'spanish'
+    >>> language_of("Ana takes the train to El Paso") is None
+    True
+    >>> language_of("她在 Rio de Janeiro 住了三年，现在回到了上海工作") is None
+    True
+    """
+    opening = text[:_OPENING]
+    if not opening.isascii() and (script := _script_of(opening)) != "LATIN":
+        return _SCRIPTS.get(script)
+    return _by_function_words(_ANY_WORD.findall(folded(opening)), opening)
+
+
+def indexed_words(text: str) -> list[str]:
+    """The words that a text is found by: as they are everywhere, then their stems in its own language."""
+    words = tokens(text)
+    language = language_of(text)
+    if language is None:
+        return words
+    known = set(words)
+    return [*words, *(stem for stem in stems(text, language) if stem not in known)]
+
+
+def function_words(text: str) -> frozenset[str]:
+    """Those of the text's language, folded; none where that is English, or is not known."""
+    return FUNCTION_WORDS_OF.get(language_of(text) or "", frozenset())
+
+
+def stems(text: str, language: str | None) -> list[str]:
+    """The distinct stems of a text in a language, folded, without function words; none for English."""
+    if language is None:
+        return []
+    without = FUNCTION_WORDS_OF.get(language, frozenset())
+    words = dict.fromkeys(_WORD.findall(normalised_form("NFC", text).casefold()))
+    found = (_stem(language, word) for word in words if folded(word) not in without)
+    return list(dict.fromkeys(stem for stem in found if stem))
+
+
+def _script_of(text: str) -> str:
+    """The script of most letters; Latin where there are none."""
+    letters = [character for character in text[:200] if character.isalpha()]
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    return scripts.most_common(1)[0][0] if scripts else "LATIN"
+
+
+def _by_function_words(words: Collection[str], text: str) -> str | None:
+    """The language that most function words are of, if there are more of them than of English ones."""
+    signs: Counter[str] = Counter()
+    for word in words:
+        for language in (languages := SIGNS.get(word, ())):
+            signs[language] += 1 / len(languages)  # type: ignore[assignment]
+    if not text.isascii():
+        signs.update(language for mark, language in _MARKS.items() if mark in text)
+    (best, weight), (_, second) = [*signs.most_common(2), ("", 0), ("", 0)][:2]
+    if weight <= second:
+        return None
+    held = sum(best in SIGNS.get(word, ()) for word in words) + any(mark in text for mark in _MARKS)
+    english = sum(word in ENGLISH and word not in FUNCTION_WORDS_OF[best] for word in words)
+    return best if held > english else None
+
+
+@lru_cache(maxsize=65_536)
+def _stem(language: str, word: str) -> str:
+    with _stemming:
+        if language not in _stemmers:
+            module = import_module(f"snowballstemmer.{language}_stemmer")
+            _stemmers[language] = getattr(module, f"{language.capitalize()}Stemmer")()
+        stem: str = _stemmers[language].stemWord(word)
+    return folded(stem)[:LONGEST_TOKEN]

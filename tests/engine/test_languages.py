@@ -1,0 +1,61 @@
+"""Short facts in other languages than English are found by questions that use other forms of their words."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_memory.engine import Engine
+from mcp_memory.engine.drafts import NewMemory
+
+FACTS = {
+    "es": (
+        "Mi hermana vive en Lugo desde 2019",
+        "A Nora le gusta el tren de noche",
+        "El médico de la abuela se llama Iván",
+        "La reunión del equipo es los martes",
+        "Compramos una bicicleta roja para Leo",
+    ),
+    "de": (
+        "Mein Bruder wohnt in der Nähe von Bern",
+        "Das Buch über die Alpen liegt im Regal",
+        "Der Arzt der Großmutter heißt Iven",
+        "Wir kauften ein rotes Fahrrad für Leo",
+    ),
+    "fr": (
+        "Ma sœur habite à Lyon depuis 2019",
+        "Le médecin de la grand-mère est à Nice",
+        "Nous avons acheté un vélo rouge pour Léo",
+        "Le chat dort sur le canapé",
+    ),
+    "ru": (
+        "Моя сестра живёт в Казани",
+        "Мы купили книгу о горах для Лео",
+        "Собрание команды по вторникам",
+        "Врач бабушки работает в больнице",
+    ),
+}
+
+QUESTIONS = (
+    ("es", "¿Qué trenes le gustan?", 1),
+    ("es", "¿Cuáles de mis hermanas vivían fuera?", 0),
+    ("es", "¿Cuándo son las reuniones de los equipos?", 3),
+    ("es", "¿Qué bicicletas se compraron?", 4),
+    ("de", "Welche Bücher sind über Berge?", 1),
+    ("de", "Wo wohnten die Brüder?", 0),
+    ("de", "Welche Fahrräder hat er?", 3),
+    ("fr", "Où sont les médecins ?", 1),
+    ("fr", "Quels chats dormaient ici ?", 3),
+    ("ru", "Какие книги мы купили?", 1),
+    ("ru", "Где живут сёстры?", 0),
+    ("ru", "Когда собрания команд?", 2),
+)
+
+
+@pytest.mark.parametrize(("language", "question", "answer"), QUESTIONS)
+def test_a_question_in_other_words_forms_finds_its_fact_first(
+    engine: Engine, language: str, question: str, answer: int
+) -> None:
+    for fact in FACTS[language]:
+        engine.memories.remember(NewMemory(content=fact))
+    found = engine.recall.recall(question, mode="keyword", fading="gentle").hits
+    assert found[0].memory.content == FACTS[language][answer]

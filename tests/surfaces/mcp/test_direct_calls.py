@@ -1,0 +1,133 @@
+"""Calls that the shared server answers without the protocol library are answered as the library would."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import mcp_types as types
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from mcp_types import methods
+
+from mcp_memory.engine import Engine
+from mcp_memory.errors import MemoryServerError
+from mcp_memory.server.mcp.sets import tool_sets
+from mcp_memory.server.mcp.tools import Tool, refusal
+from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
+from tests.surfaces.mcp.test_any_arguments import objects
+from tests.surfaces.mcp.test_shared_server import Person, person  # noqa: F401
+
+TOOLS: dict[tuple[str, str], Tool] = {
+    (name, tool.name): tool
+    for name in ("essentials", "graph", "memory", "agent", "anthropic")
+    for tool_set in tool_sets([name])
+    for tool in tool_set.tools
+}
+
+
+def written_by_the_library(result: types.CallToolResult, version: str) -> bytes:
+    dumped = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    shaped = methods.serialize_server_result("tools/call", version, dumped)
+    said = types.JSONRPCResponse(jsonrpc="2.0", id=7, result=shaped)
+    return said.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
+@pytest.mark.parametrize("which", sorted(TOOLS), ids=" ".join)
+def test_an_answer_is_written_as_the_library_writes_it(which: tuple[str, str], engine: Engine) -> None:
+    tool = TOOLS[which]
+    ana = {"name": "Ana", "entityType": "person", "observations": ["likes tea", "works on port 8080"]}
+    TOOLS["graph", "create_entities"].run(engine, {"entities": [ana]})
+
+    @settings(
+        max_examples=8,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(arguments=objects(tool.input_schema) if tool.input_schema["properties"] else st.just({}))
+    def same(arguments: dict[str, Any]) -> None:
+        try:
+            result = tool.run(engine, arguments)
+        except MemoryServerError as error:
+            result = refusal(error)
+        for version in VERSIONS:
+            assert answer_line(7, result) == written_by_the_library(result, version)
+
+    same()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"name": "tools/call"}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "_meta": {}}}',
+        '{"jsonrpc": "2.0", "id": true, "method": "tools/call", "params": {"name": "x"}}',
+        '{"jsonrpc": "2.0", "id": null, "method": "tools/call", "params": {"name": "x"}}',
+        '{"jsonrpc": "1.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}',
+        '{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 1}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": []}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ["x"]}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "\\ud800"}}',
+        '["tools/call"]',
+        '{"method": "tools/call"',
+    ],
+)
+def test_whatever_is_not_a_plain_call_is_left_to_the_library(line: str) -> None:
+    assert read_call(line) is None
+
+
+def test_a_plain_call_is_read() -> None:
+    said = {"name": "open_nodes", "arguments": {"names": ["Ana"]}}
+    line = json.dumps({"jsonrpc": "2.0", "id": "7", "method": "tools/call", "params": said})
+    assert read_call(line) == DirectCall("7", "open_nodes", {"names": ["Ana"]})
+
+
+def test_both_ways_through_the_shared_server_answer_the_same(person: Person) -> None:  # noqa: F811
+    one = person.assistant("--tools", "graph,memory")
+    one.greet()
+    one.create("Ana")
+    for name, arguments in (
+        ("open_nodes", {"names": ["Ana"]}),
+        ("search_nodes", {"query": "there"}),
+        ("read_graph", {}),
+        ("recall_memories", {"query": "there"}),
+        ("open_nodes", {"no_such_field": 1}),
+    ):
+        direct = one.ask("tools/call", name=name, arguments=arguments)
+        by_library = one.ask("tools/call", name=name, arguments=arguments, _meta={})
+        assert direct == by_library
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(person: Person) -> None:  # noqa: F811
+    one = person.assistant()
+    one.greet()
+    said = {"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "no_such_tool"}}
+    one.say(said)
+    answer = one._next(lambda message: message.get("id") == "x")
+    assert answer["error"] == {"code": types.INVALID_PARAMS, "message": "Tool no_such_tool not found"}
+
+
+def test_the_next_call_of_a_client_sees_that_a_memory_was_used(person: Person) -> None:  # noqa: F811
+    one = person.assistant("--tools", "agent")
+    one.greet()
+    one.call("memory_save", content="The harbour freezes in winter")
+    for count in range(5):
+        [found] = one.call("memory_recall", query="harbour in winter", details=True)["memories"]
+        assert found["access_count"] == count
+
+
+def test_a_call_that_was_cancelled_is_not_answered(person: Person) -> None:  # noqa: F811
+    one = person.assistant()
+    one.greet()
+    for number in range(20):
+        call = {"name": "read_graph", "arguments": {}}
+        one.say({"jsonrpc": "2.0", "id": f"c{number}", "method": "tools/call", "params": call})
+        cancelled = {"requestId": f"c{number}"}
+        one.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
+    # Whether or not the answers were faster than the cancelling, the session goes on.
+    assert one.ask("tools/call", name="read_graph", arguments={})["structuredContent"]["entities"] == []
