@@ -448,6 +448,17 @@ def test_serve_is_the_shared_server_while_it_runs(person: Person) -> None:
     assert person.server != server.pid
 
 
+def test_serve_is_reachable_again_after_its_socket_was_removed(person: Person) -> None:
+    with serving(person) as (server, _):
+        assert person.server == server.pid
+        for place in places(person.runtime):
+            os.unlink(place.address)
+        assistant = person.assistant()
+        assistant.greet()
+        assistant.create("tea")
+        assert person.server == server.pid
+
+
 @contextmanager
 def serving(person: Person) -> Iterator[tuple[subprocess.Popen[str], str]]:
     with socket.socket() as probe:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -13,30 +14,30 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from mcp.server.lowlevel import Server
 
 from mcp_memory import __version__
 from mcp_memory.errors import MemoryServerError, NotFound
+from mcp_memory.server.mcp.server import Dispatcher
 from mcp_memory.server.shared.hello import Hello
-from mcp_memory.server.shared.listener import Listener
-from mcp_memory.server.shared.session import Session
+from mcp_memory.server.shared.listener import AlreadyRunning, Listener
+from mcp_memory.server.shared.session import ClientSession
 from mcp_memory.thin import wire
 from mcp_memory.thin.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
 FIRST_LINE = 10.0
-"""Seconds that a client has to say what it wants."""
+"""Timeout in seconds for a client's first message."""
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at whether anybody still needs this server."""
+"""Seconds between two checks whether the server is still needed."""
 
 LAST_WORDS = 35.0
-"""Seconds that sessions have to end once the server should leave."""
+"""Grace period in seconds for sessions once the server should end."""
 
 
 @dataclass(frozen=True)
-class Client:
+class ConnectedClient:
     """A session that is open."""
 
     hello: Hello
@@ -46,9 +47,9 @@ class Client:
 
 @dataclass(frozen=True)
 class Offer:
-    """The MCP server and greeting for a client that opens a session."""
+    """Who answers a client that opens a session, and the greeting."""
 
-    server: Server[Any]
+    dispatcher: Dispatcher
     greeting: str
 
 
@@ -69,22 +70,20 @@ class Host:
         self._answer = answer
         self._idle = idle
         self._clock = clock
-        self._sessions: dict[Session, Client] = {}
+        self._sessions: dict[ClientSession, ConnectedClient] = {}
         self._left = anyio.Event()
         self._leaving = False
         self._busy = 0
         self._last_seen = self.started = clock()
 
     @property
-    def clients(self) -> list[Client]:
+    def clients(self) -> list[ConnectedClient]:
         return list(self._sessions.values())
 
     @asynccontextmanager
     async def running(self, patience: float = 0.0) -> AsyncIterator[None]:
         """Raises `AlreadyRunning` and `OSError` if it cannot listen."""
-        listening = await anyio.to_thread.run_sync(self._listener.take, patience)
-        server = await asyncio.start_server(self._welcome, sock=listening, limit=wire.LONGEST_LINE)
-        self._server = server
+        await self._accept(await anyio.to_thread.run_sync(self._listener.take, patience))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch)
@@ -92,7 +91,7 @@ class Host:
                 await self._end()
                 tasks.cancel_scope.cancel()
         finally:
-            server.close()
+            self._server.close()
             self._listener.give_up()
 
     async def left(self) -> None:
@@ -100,7 +99,7 @@ class Host:
         await self._left.wait()
 
     def leave(self) -> None:
-        """Let another server come, and end when all that was asked for is answered. From the event loop."""
+        """Make way for another server, and end when all requests are answered. Call from the event loop."""
         if self._leaving:
             return
         self._leaving = True
@@ -109,6 +108,11 @@ class Host:
         for session in list(self._sessions):
             session.drain()
         self._left.set()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        self._server = await asyncio.start_server(self._welcome, sock=listening, limit=wire.LONGEST_LINE)
+        if self._leaving:
+            self._server.close()
 
     async def _end(self) -> None:
         self.leave()
@@ -158,9 +162,9 @@ class Host:
     ) -> None:
         offer = await self._open(hello)
         if self._leaving:
-            return  # it finds another
-        session = Session(reader, writer, offer.server, hello.session)
-        self._sessions[session] = Client(hello, self._clock(), lambda: session.client_name)
+            return  # the client connects to another server
+        session = ClientSession(reader, writer, offer.dispatcher, hello.session)
+        self._sessions[session] = ConnectedClient(hello, self._clock(), lambda: session.client_name)
         try:
             await _say(writer, {"answer": {"greeting": offer.greeting}})
             await session.run()
@@ -168,16 +172,26 @@ class Host:
             del self._sessions[session]
 
     async def _watch(self) -> None:
-        """Nobody is to find a server that nobody can reach, or that nobody needs."""
-        while True:
+        """End the server when it is unreachable or no longer needed."""
+        while not self._leaving:
             await anyio.sleep(LOOK_EVERY)
             if self._idle is None:
-                continue  # somebody wants it to run: it is a server of its own, too
+                await self._stay_reachable()
+                continue
             unused = not self._busy and self._clock() - self._last_seen > self._idle
             if unused or not self._listener.is_held():
                 log.info("leaving: %s", "no client needs this server" if unused else "its socket is gone")
                 self.leave()
                 return
+
+    async def _stay_reachable(self) -> None:
+        """A server that does not leave by itself (`serve`) listens again when its socket was removed."""
+        if self._leaving or self._listener.is_held():
+            return
+        with suppress(AlreadyRunning, OSError):  # looked at again in a moment
+            listening = self._listener.take_again()
+            self._server.close()
+            await self._accept(listening)
 
 
 async def _say(writer: asyncio.StreamWriter, said: dict[str, Any]) -> None:

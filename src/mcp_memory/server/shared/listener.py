@@ -27,7 +27,7 @@ class Listener:
         self._endpoint = endpoint
         self._lock = FileLock(Path(endpoint.file("lock")))
         self._secret = secrets.token_hex(32)
-        self._inode = 0
+        self._identity: tuple[int, int] | None = None
 
     def take(self, patience: float) -> socket.socket:
         """Raises `AlreadyRunning` when another server still holds it after these seconds, and `OSError`."""
@@ -35,28 +35,30 @@ class Listener:
         if not self._lock.take(patience):
             raise AlreadyRunning
         try:
-            listening = self._loopback() if self._endpoint.loopback else self._unix()
-            self._inode = os.stat(self._endpoint.address).st_ino
+            return self._bound()
         except BaseException:
             self._lock.close()
             raise
-        return listening
+
+    def take_again(self) -> socket.socket:
+        """Listen anew after somebody removed the socket, and perhaps the lock beside it. As `take`."""
+        self._lock.close()
+        return self.take(0)
 
     def is_held(self) -> bool:
-        """Whether clients still find this process here."""
-        try:
-            return os.stat(self._endpoint.address).st_ino == self._inode
-        except OSError:
-            return False
+        """Whether the socket still leads to this process."""
+        return self._identity is not None and self._identity == _identity(self._endpoint.address)
 
     def give_up(self) -> None:
-        """Release socket and lock for a successor; open connections stay."""
+        """Release socket and lock for a successor; open connections stay. Further calls do nothing."""
         if self.is_held():
             with suppress(OSError):
                 os.unlink(self._endpoint.address)
             if self._endpoint.is_elsewhere:
                 with suppress(OSError):
                     os.unlink(self._endpoint.link)
+        # A successor's socket may get the same inode, and must not be removed by a second call.
+        self._identity = None
         self._lock.close()
 
     async def admits(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -66,10 +68,15 @@ class Listener:
         connected: socket.socket = writer.get_extra_info("socket")
         return peer_uid(connected) in (None, os.getuid())
 
+    def _bound(self) -> socket.socket:
+        listening = self._loopback() if self._endpoint.loopback else self._unix()
+        self._identity = _identity(self._endpoint.address)
+        return listening
+
     def _unix(self) -> socket.socket:
         address = self._endpoint.address
         with suppress(FileNotFoundError):
-            os.unlink(address)  # of a server that died: this process has its lock
+            os.unlink(address)  # left by a server that died: this process holds its lock
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
         try:
@@ -80,7 +87,7 @@ class Listener:
         if self._endpoint.is_elsewhere:
             with suppress(FileNotFoundError):
                 os.unlink(self._endpoint.link)
-            os.symlink(address, self._endpoint.link)  # for people: clients compute the address
+            os.symlink(address, self._endpoint.link)  # for people only: clients compute the address
         return listening
 
     def _loopback(self) -> socket.socket:
@@ -100,3 +107,12 @@ class Listener:
         await writer.drain()
         said = wire.decoded(await reader.readline())
         return same(proof(self._secret, mine), str(said.get("proof", "")))
+
+
+def _identity(address: str) -> tuple[int, int] | None:
+    """Tells a socket's file from another one at its place: inodes are used again, also at once."""
+    try:
+        found = os.stat(address)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
