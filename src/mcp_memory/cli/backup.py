@@ -21,7 +21,7 @@ folder_option = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Make, list, verify and restore backups.")
 @folder_option
 @json_option
 @click.pass_context

@@ -16,7 +16,7 @@ PREVIEW = 120
 NOTHING = "Nothing is on trial. Conversations in connected clients are captured after each turn."
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="List what was captured from conversations.")
 @click.option("--why", metavar="ID", help="Say which rule captured this memory, and from where.")
 @click.option("--session", "of_session", metavar="NAME", help="Only captured from this session.")
 @limit_option(50)
@@ -118,7 +118,7 @@ def resume(session: Session) -> None:
     say("Resumed: conversations are captured again, and memories injected.")
 
 
-@click.command()
+@click.command(short_help="Show the text that a session starts with.")
 @click.option(
     "--write",
     "file",

@@ -9,7 +9,7 @@ VARIABLE = "_MCP_MEMORY_COMPLETE"
 """The shell sets it when it asks for completions."""
 
 
-@click.command()
+@click.command(short_help="Print a completion script for a shell.")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> None:
     """Print a completion script for SHELL; names of entities are completed too.

@@ -11,7 +11,7 @@ from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 
 
-@click.command()
+@click.command(short_help="Copy everything from one database to another.")
 @click.option(
     "--from", "source", metavar="URL", required=True, help="The database to copy, as DATABASE_URL has it."
 )

@@ -33,13 +33,14 @@ def forget(session: Session, ids: tuple[str, ...], reason: str | None, as_json: 
         print_json([{"id": id, "forgotten": one.forgotten, "message": one.message} for id, one in done])
     else:
         for _, one in done:
-            (say if one.forgotten else note)(one.message)
+            if one.forgotten:
+                say(one.message)
     missing = [id for id, one in done if not one.forgotten]
     if missing:
-        raise NotFound(f"no memory has the id {', '.join(missing)}")
+        raise NotFound(f"no memory has the id {', '.join(missing)}; `mcp-memory memories list` shows ids")
 
 
-@click.command()
+@click.command(short_help="Bring back a memory, or an earlier version of one.")
 @click.argument("id", type=MEMORY_ID)
 @click.option("--version", "number", type=int, help="Restore this version of its content.")
 @json_option
@@ -54,7 +55,7 @@ def restore(session: Session, id: str, number: int | None, as_json: bool) -> Non
         say(f"Restored: “{shortened(memory.content)}”")
 
 
-@click.command()
+@click.command(short_help="Show the latest changes, or those of one memory.")
 @click.argument("id", required=False, type=MEMORY_ID)
 @limit_option(20, MOST_LISTED)
 @click.option("--before", type=int, help="Cursor: show changes before this one.")
@@ -68,7 +69,7 @@ def history(session: Session, id: str | None, limit: int, before: int | None, as
         _show_changes(session.engine.history.recent(limit, before), limit, as_json)
 
 
-@click.command()
+@click.command(short_help="Undo the last change, or one that `history` shows.")
 @click.argument("change", required=False, type=CHANGE_ID)
 @click.option("--anyone", is_flag=True, help="Undo the last change by any client.")
 @json_option
@@ -89,7 +90,7 @@ def undo(session: Session, change: str | None, anyone: bool, as_json: bool) -> N
     note(f"To do it again: mcp-memory undo {undone.by_act}")
 
 
-@click.command()
+@click.command(short_help="Remove a memory or an entity for good.")
 @click.argument("which", metavar="ID | ENTITY")
 @click.option("--backups", is_flag=True, help="Also replace all backups, which still hold it, by a new one.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
@@ -129,7 +130,7 @@ def _purge_backups(session: Session, replace: bool) -> None:
         )
 
 
-@click.command()
+@click.command(short_help="Delete the memories that meet all conditions.")
 @click.argument("ids", nargs=-1, metavar="[ID]...", type=MEMORY_ID)
 @click.option("--type", "types", multiple=True, help="Of this type; repeat to allow several.")
 @click.option("--before", type=moment, help="Created before this time.")

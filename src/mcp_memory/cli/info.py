@@ -13,7 +13,7 @@ from mcp_memory.cli.sharing import sharing_in_words
 from mcp_memory.config import Config, masked
 
 
-@click.command()
+@click.command(short_help="Show where the database is, and what it holds.")
 @json_option
 @click.pass_obj
 def info(session: Session, as_json: bool) -> None:

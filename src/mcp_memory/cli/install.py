@@ -24,7 +24,7 @@ CONSENT = (
 _choice = click.argument("clients", nargs=-1, metavar="[CLIENT]…")
 
 
-@click.command()
+@click.command(short_help="Connect the AI clients of this machine.")
 @_choice
 @click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
 @click.option("--no-hooks", is_flag=True, help="Connect only the server: nothing is injected or captured.")
@@ -82,7 +82,7 @@ def _connect(
     return True
 
 
-@click.command()
+@click.command(short_help="Disconnect clients, and restore their files.")
 @_choice
 @click.option("--print", "only_print", is_flag=True, help="Only show what would change.")
 @click.pass_obj

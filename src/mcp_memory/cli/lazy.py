@@ -30,11 +30,12 @@ class SuggestingGroup(click.Group):
 
 
 class LazyGroup(SuggestingGroup):
-    """Maps each command's name to its location: `module:attribute`."""
+    """Maps each command's name to its location, `module:attribute`, in titled sections of the help."""
 
-    def __init__(self, *args: Any, places: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._places = places
+        self._sections = sections
+        self._places = {name: place for section in sections.values() for name, place in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self._places, *super().list_commands(ctx)]
@@ -46,3 +47,16 @@ class LazyGroup(SuggestingGroup):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # Click's own listing aligns a single list; with one width for all sections the columns line up.
+        widest = max(len(name) for name in self._places if not self._is_hidden(ctx, name))
+        for title, names in self._sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            shown = [
+                (name.ljust(widest), command.get_short_help_str(formatter.width - widest - 6))
+                for name, command in commands
+                if command is not None and not command.hidden
+            ]
+            with formatter.section(title):
+                formatter.write_dl(shown)

@@ -35,7 +35,7 @@ class Numbers(click.ParamType[tuple[float, ...]]):
             self.fail(f"{value!r} is not a list of numbers: write them as 0.1,0.5,1", param, ctx)
 
 
-@click.command()
+@click.command(short_help="Learn from past searches how much usage should count.")
 @click.option("--analyze", is_flag=True, help="Show how much there is to learn from (the default).")
 @click.option("--tune", "learn", is_flag=True, help="Adjust the weights to past searches.")
 @click.option("--set-gamma", type=float, metavar="X", help="Set how much co-occurrence counts.")
@@ -81,7 +81,7 @@ def tune(
         _show_analysis(learning.analyze(min_events), as_json)
 
 
-@click.command()
+@click.command(short_help="Compare the ranking with plain cosine.")
 @json_option
 @click.pass_obj
 def metrics(session: Session, as_json: bool) -> None:

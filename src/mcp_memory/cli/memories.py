@@ -254,7 +254,7 @@ def unpin(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
     _show_pins([session.engine.memories.unpin(id) for id in ids], "Not pinned any more", as_json)
 
 
-@click.command()
+@click.command(short_help="Associate two memories, so that recalling one finds both.")
 @click.argument("source", metavar="ID", type=MEMORY_ID)
 @click.argument("target", metavar="OTHER", type=MEMORY_ID)
 @click.option(
@@ -277,7 +277,7 @@ def link(session: Session, source: str, target: str, type: str, weight: float, a
         say(f"{source} {type} {target}")
 
 
-@click.command()
+@click.command(short_help="Remove the associations between two memories.")
 @click.argument("source", metavar="ID", type=MEMORY_ID)
 @click.argument("target", metavar="OTHER", type=MEMORY_ID)
 @click.option("--type", type=click.Choice(ASSOCIATION_TYPES), help="Only an association of this type.")

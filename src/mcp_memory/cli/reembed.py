@@ -9,7 +9,7 @@ from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 
 
-@click.command()
+@click.command(short_help="Embed everything with the configured model.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @json_option
 @click.pass_obj

@@ -12,7 +12,7 @@ from mcp_memory.cli.sharing import sharing
 from mcp_memory.config import Config
 
 
-@click.command()
+@click.command(short_help="Serve the page, REST, events and MCP over HTTP.")
 @click.option("--host", help="The address to listen on; this machine only, unless API_TOKEN is set.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on; 0 chooses a free one.")
 @click.option("--until-idle", is_flag=True, hidden=True, help="End some time after the last client has left.")

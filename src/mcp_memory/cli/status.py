@@ -20,7 +20,7 @@ LAST_ANSWERS = 45.0
 """Timeout in seconds for a server to answer running requests and end."""
 
 
-@click.command()
+@click.command(short_help="Show the server that all assistants share.")
 @json_option
 @click.pass_obj
 def status(session: Session, as_json: bool) -> None:

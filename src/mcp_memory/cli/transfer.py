@@ -73,7 +73,7 @@ def import_(
     ctx.exit(1 if done.is_empty else 0)
 
 
-@click.command()
+@click.command(short_help="Export everything in the space.")
 @click.argument("file", default="-", type=click.Path(path_type=Path, allow_dash=True))
 @click.option(
     "--format",

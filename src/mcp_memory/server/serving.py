@@ -32,6 +32,9 @@ GRACE = 3
 SHUTDOWN_LIMIT = 15.0
 """Seconds after which a stopping process exits, even if threads still wait for something."""
 
+FIRST_VISIT = 60.0
+"""Seconds for which a server that leaves when idle waits for its first request."""
+
 
 class Server(uvicorn.Server):
     """Ends the event streams first: the other requests could not end before them."""
@@ -60,7 +63,10 @@ class Server(uvicorn.Server):
             self._quiet_since = None
         elif self._quiet_since is None:
             self._quiet_since = now
-        return self._quiet_since is not None and now - self._quiet_since >= self.leaves_after
+        patience = self.leaves_after
+        if not self.server_state.total_requests:
+            patience = max(patience, FIRST_VISIT)
+        return self._quiet_since is not None and now - self._quiet_since >= patience
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         quiet_accept_failures(asyncio.get_running_loop())

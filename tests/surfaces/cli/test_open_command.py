@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 PATIENCE = 60.0
@@ -35,37 +36,57 @@ def until(port: int, *, answers: bool) -> None:
     pytest.fail(f"the server is {'not there' if answers else 'still there'}")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="BROWSER takes a command line of a POSIX shell")
-def test_it_starts_a_server_opens_a_browser_and_leaves_when_nobody_looks(tmp_path: Path) -> None:
-    script, opened, port = tmp_path / "browser.py", tmp_path / "opened", free_port()
+def server_on(port: int) -> psutil.Process:
+    """The server that `open` left in the background."""
+    [server] = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if (process.info["cmdline"] or [])[-4:] == ["serve", "--port", str(port), "--until-idle"]
+    ]
+    return server
+
+
+def opened(tmp_path: Path, port: int, idle: float) -> str:
+    """Run `open`, and return the address that the browser was given."""
+    script, shown = tmp_path / "browser.py", tmp_path / "opened"
     script.write_text(BROWSER)
     environ = {
         **os.environ,
-        "BROWSER": f"{sys.executable} {script} {opened} %s",
+        "BROWSER": f"{sys.executable} {script} {shown} %s",
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "MCP_MEMORY_EMBEDDING_PROVIDER": "none",
         "MCP_MEMORY_SHARED": "no",
-        "MCP_MEMORY_SHARED_IDLE": "6",  # enough for this process to ask on a busy machine
+        "MCP_MEMORY_SHARED_IDLE": str(idle),
     }
     command = [sys.executable, "-m", "mcp_memory", "--database", f"sqlite:///{tmp_path / 'memory.db'}"]
-    subprocess.run(
-        [*command, "token", "create", "somebody"],
-        env=environ, check=True, capture_output=True, timeout=PATIENCE,
-    )  # fmt: skip
-    run = subprocess.run(
-        [*command, "open", "--port", str(port)],
-        env=environ, check=False, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
+    for words in (["token", "create", "somebody"], ["open", "--port", str(port)]):
+        run = subprocess.run(
+            [*command, *words], env=environ, check=False, capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert run.returncode == 0, run.stderr
     assert "Started a server in the background" in run.stderr
-    address = opened.read_text()
-    before, code = address.split("#code=")
-    assert before == f"http://127.0.0.1:{port}/"
-    with httpx.Client(base_url=before) as visitor:
-        assert visitor.get("/api/memories").status_code == 401
-        assert visitor.post("/api/session", json={"code": code}).status_code == 200
-        assert visitor.get("/api/memories").status_code == 200
-        assert visitor.post("/api/session", json={"code": code}).status_code != 200
+    return shown.read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="BROWSER takes a command line of a POSIX shell")
+def test_it_starts_a_server_and_opens_a_browser_that_is_logged_in_once(tmp_path: Path) -> None:
+    port = free_port()
+    before, code = opened(tmp_path, port, idle=600).split("#code=")
+    try:
+        assert before == f"http://127.0.0.1:{port}/"
+        with httpx.Client(base_url=before, timeout=PATIENCE) as visitor:
+            assert visitor.get("/api/memories").status_code == 401
+            assert visitor.post("/api/session", json={"code": code}).status_code == 200
+            assert visitor.get("/api/memories").status_code == 200
+            assert visitor.post("/api/session", json={"code": code}).status_code != 200
+    finally:
+        server_on(port).terminate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="BROWSER takes a command line of a POSIX shell")
+def test_the_server_it_starts_leaves_when_nobody_looks(tmp_path: Path) -> None:
+    port = free_port()
+    opened(tmp_path, port, idle=0)
     until(port, answers=False)
 
 

@@ -70,6 +70,8 @@ def test_every_command_in_the_table_loads_and_explains_itself(shell: Shell) -> N
         assert shell.run(name, "--help").output.startswith(f"Usage: main {name}")
     shown = shell.run("--help").output
     assert {name for name in COMMANDS if f"  {name} " not in shown} == {"shared-server"}
+    _, _, listed = shown.partition("Remember and recall:")
+    assert "..." not in listed  # each fits its line
 
 
 def test_every_command_that_shows_something_can_print_json() -> None:
