@@ -9,7 +9,7 @@ import pytest
 
 from mcp_memory.storage import Database, Store, filters, queries, rows
 from mcp_memory.storage.database import Connection, insert_sql
-from mcp_memory.storage.memories import ORDERS
+from mcp_memory.storage.orders import ORDERS
 from mcp_memory.storage.relations import RELATION_COLUMNS
 from mcp_memory.storage.schema import COLUMNS, TABLES, is_time
 
@@ -139,7 +139,7 @@ def test_both_engines_define_the_queries_that_the_seam_asks_for() -> None:
 
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_an_order_of_memories_is_understood(store: Store, order: str) -> None:
-    sql = queries.load()["find_memories"].replace("{order}", ORDERS[order])
+    sql = queries.load()["find_memories"].replace("{order}", ORDERS[order].sql)
     with store.database.read() as connection:
         explain(connection, filled(sql))
 

@@ -7,7 +7,7 @@ import pytest
 
 from mcp_memory.model import Filter
 from mcp_memory.storage import filters
-from mcp_memory.storage.memories import ORDERS
+from mcp_memory.storage.orders import ORDERS
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.storage.store import Store
 
@@ -22,7 +22,7 @@ def test_an_order_uses_its_own_index(tmp_path: Path, order: str, index: str, sup
     database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
     store = Store(database).open()
     allowed = filters.where(Filter(superseded=superseded), 1, AT, timedelta(days=1), ordered=True)
-    sql = f"SELECT o.seq FROM memory o WHERE {allowed.condition} ORDER BY {ORDERS[order]} LIMIT 10"
+    sql = f"SELECT o.seq FROM memory o WHERE {allowed.condition} ORDER BY {ORDERS[order].sql} LIMIT 10"
     with database.read() as connection:
         plan = connection.run(f"EXPLAIN QUERY PLAN {sql}", allowed.params)
     store.close()

@@ -34,7 +34,7 @@ from mcp_memory.engine.memories import MOST_LISTED, Stored
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.inputs import NewMemory
 from mcp_memory.model import ASSOCIATION_TYPES, Filter, Memory, SearchMode
-from mcp_memory.storage.memories import ORDERS
+from mcp_memory.storage.orders import ORDERS
 from mcp_memory.text.preview import shortened
 from mcp_memory.tuning import Fading
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp_memory.engine.associations import Associations, Dissociated
 from mcp_memory.engine.context import Topic, at_most, checked_limit, checked_offset, storable
+from mcp_memory.engine.cursors import cursor_of, place_in
 from mcp_memory.engine.drafts import NewAssociation, NewMemory, checked_changes, checked_filter
 from mcp_memory.engine.memory_changes import living, refuse_twin, remove_memory
 from mcp_memory.engine.remembering import (
@@ -22,7 +23,7 @@ from mcp_memory.events import MemoryConfirmed, MemoryDeleted, MemoryForgotten, M
 from mcp_memory.model import PINNED_TYPE, Association, Filter, Memory
 from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.memories import ORDERS
+from mcp_memory.storage.orders import ORDERS
 from mcp_memory.text.preview import shortened
 
 __all__ = ["Deleted", "Described", "Forgotten", "Memories", "MemoryPage", "Similar", "Stored", "entity_names"]
@@ -38,6 +39,8 @@ class MemoryPage:
 
     memories: tuple[Memory, ...]
     total: int
+    cursor: str | None = None
+    """Where the next page begins; None at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +122,35 @@ class Memories(Topic):
         order: str = "recent",
         limit: int = 20,
         offset: int = 0,
+        cursor: str | None = None,
         as_of: datetime | None = None,
     ) -> MemoryPage:
-        """Memories that pass a filter, in one of the orders of `storage.memories.ORDERS`.
+        """Memories that pass a filter, in one of the orders of `storage.orders`.
 
-        With `about`, only memories about the entity of that name.
+        With `about`, only memories about the entity of that name. A page begins at an `offset`, or at the
+        `cursor` of the page before it: however deep that is, and whatever was added or removed meanwhile.
         """
         if order not in ORDERS:
             raise Invalid(f"{order!r} is not an order of memories: choose one of {', '.join(ORDERS)}")
         filter = checked_filter(filter)
         checked_limit(limit, MOST_LISTED)
-        checked_offset(offset)
+        if checked_offset(offset) and cursor:
+            raise Invalid("a page begins at an offset or at a cursor: give one of them")
         half_life = self._context.tuning.half_life
         with self._context.reading(as_of=as_of) as tx:
             if about is not None:
                 filter = replace(filter, entity_seq=tx.entities.get(about).seq)
-            found = tx.memories.find(filter, order=order, limit=limit, offset=offset, half_life=half_life)
-            return MemoryPage(tuple(found), tx.memories.count(filter, half_life=half_life))
+            after = place_in(cursor, order, tx.at, past=as_of is not None) if cursor else None
+            found = tx.memories.find(
+                filter, order=order, limit=limit + 1, offset=offset, after=after, half_life=half_life
+            )
+            following = None
+            if len(found) > limit:
+                begun_at = after.begun_at if after else tx.at
+                last = tx.memories.place(found[limit - 1], order, begun_at=begun_at, half_life=half_life)
+                following = cursor_of(order, last)
+            total = tx.memories.count(filter, half_life=half_life)
+            return MemoryPage(tuple(found[:limit]), total, following)
 
     def describe(self, memories: Sequence[Memory], *, as_of: datetime | None = None) -> list[Described]:
         """Each memory with its present state, or that of an earlier moment, in the order given."""

@@ -10,6 +10,7 @@ from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, 
 from mcp_memory.ranking.decay import REINFORCEMENT
 from mcp_memory.storage import filters
 from mcp_memory.storage.database import Allowed, Row
+from mcp_memory.storage.orders import ORDERS, Place
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
@@ -19,15 +20,6 @@ MEMORY_COLUMNS = ", ".join(
     f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
 )
 _SLOTS = {"columns": MEMORY_COLUMNS}
-
-ORDERS: Mapping[str, str] = {
-    "oldest": "o.seq",
-    "recent": "o.created_at DESC, o.seq DESC",
-    "importance": "o.importance DESC, o.created_at DESC, o.seq DESC",
-    "most_accessed": "o.access_count DESC, o.created_at DESC, o.seq DESC",
-    "weakest": f"{filters.EFFECTIVE_CONFIDENCE}, o.seq",
-}
-"""The orders memories can be listed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +109,34 @@ class Memories:
         return {row["content"]: memory_of(row) for row in found if row["content"] in wanted}
 
     def find(
-        self, filter: Filter, *, order: str, limit: int, offset: int = 0, half_life: timedelta
+        self,
+        filter: Filter,
+        *,
+        order: str,
+        limit: int,
+        offset: int = 0,
+        after: Place | None = None,
+        half_life: timedelta,
     ) -> list[Memory]:
-        allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life, ordered=True)
+        """Those that pass, in an order; `after`: from the row behind that place on."""
+        at = after.begun_at if after else self._scope.at
+        allowed = filters.where(filter, self._scope.space_id, at, half_life, ordered=True)
+        further = f" AND {ORDERS[order].beyond}" if after else ""
         found = self._scope.run(
             "find_memories",
-            slots={**_SLOTS, "where": allowed.condition, "order": ORDERS[order]},
-            **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
+            slots={**_SLOTS, "where": allowed.condition + further, "order": ORDERS[order].sql},
+            **{**filters.decay_params(at, half_life), **allowed.params, **(after.params if after else {})},
             limit=limit,
             offset=offset,
         )
         return [memory_of(row) for row in found]
+
+    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> Place:
+        """Where a memory stands in an order."""
+        slots = {"columns": ORDERS[order].columns}
+        decay = filters.decay_params(begun_at, half_life)
+        [row] = self._scope.run("keys_of_memory", slots=slots, seq=memory.seq, **decay)
+        return Place(tuple(row[f"key_{number}"] for number in range(len(row))), begun_at)
 
     def count(self, filter: Filter, *, half_life: timedelta) -> int:
         allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life)

@@ -300,3 +300,22 @@ def test_a_search_fits_into_a_budget_of_tokens(client: httpx.Client) -> None:
     assert "Where did you go last summer?" in best["around"]
     assert client.get("/api/memories/search", params=asked).json()["items"][0]["around"] == []
     assert client.get("/api/memories/search", params={**asked, "max_tokens": 0}).status_code == 422
+
+
+def test_a_page_goes_on_from_a_cursor_whatever_came_meanwhile(client: httpx.Client) -> None:
+    for number in range(5):
+        client.post("/api/memories", json={"content": f"step {number} of the recipe"})
+    first = client.get("/api/memories", params={"limit": 2, "offset": 1}).json()
+    client.post("/api/memories", json={"content": "an afterthought"})
+    assert "cursor=" in first["next"]
+    assert "offset=" not in first["next"]
+    rest = client.get(first["next"]).json()
+    shown = [one["content"] for one in first["items"] + rest["items"]]
+    assert shown == [f"step {number} of the recipe" for number in (3, 2, 1, 0)]
+    assert (rest["next"], rest["total"]) == (None, 6)
+
+
+def test_a_broken_cursor_is_refused(client: httpx.Client) -> None:
+    answer = client.get("/api/memories", params={"cursor": "nonsense"})
+    assert answer.status_code == 422
+    assert "take it from `next`" in answer.json()["detail"]

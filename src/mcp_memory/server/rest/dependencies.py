@@ -20,6 +20,7 @@ from starlette.requests import Request
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.access import CARRIED_OUT, Claim
+from mcp_memory.engine.cursors import LONGEST as LONGEST_CURSOR
 from mcp_memory.errors import Stale
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.principal import principal_of
@@ -116,6 +117,23 @@ class Paging(Shape):
         if following >= total or not shown:
             return None
         url = request.url.include_query_params(limit=shown, offset=following)
+        return f"{url.path}?{url.query}"
+
+
+class CursorPaging(Paging):
+    """Paging of a list that may be long: by offset, or by the cursor in `next`."""
+
+    cursor: str | None = Field(
+        None,
+        max_length=LONGEST_CURSOR,
+        description="From `next`: goes on after the page before, as quickly however deep the list is.",
+    )
+
+    def page_at(self, request: Request, cursor: str | None) -> str | None:
+        """The address of the page that begins at a cursor."""
+        if cursor is None:
+            return None
+        url = request.url.remove_query_params("offset").include_query_params(limit=self.limit, cursor=cursor)
         return f"{url.path}?{url.query}"
 
 

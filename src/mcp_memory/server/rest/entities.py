@@ -19,6 +19,7 @@ from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
     DONE_BEFORE,
     Acting,
+    CursorPaging,
     IfMatch,
     Made,
     OnlyOnce,
@@ -195,7 +196,7 @@ def get_entity_graph(
     return EntityGraph.of(found, center=found.center.id)
 
 
-class MemoriesOfEntity(Paging):
+class MemoriesOfEntity(CursorPaging):
     order: Order = "recent"
     as_of: AsOf = None
 
@@ -211,10 +212,11 @@ def list_entity_memories(
         order=page.order,
         limit=page.limit,
         offset=page.offset,
+        cursor=page.cursor,
         as_of=page.as_of,
     )
     items = engine.memories.describe(found.memories, as_of=page.as_of)
-    return MemoryPage.of(found, items=items, next=page.next(request, found.total))
+    return MemoryPage.of(found, items=items, next=page.page_at(request, found.cursor))
 
 
 def _in_full(graph: model.Graph) -> EntityInFull:

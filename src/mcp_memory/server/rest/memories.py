@@ -21,6 +21,7 @@ from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
     DONE_BEFORE,
     Acting,
+    CursorPaging,
     Id,
     IfMatch,
     Made,
@@ -90,8 +91,12 @@ class MemoryFilters(Paging):
         )
 
 
+class ListFilters(MemoryFilters, CursorPaging):
+    """The same for a list, whose pages have cursors."""
+
+
 @takes(model.Filter, IN_QUERY)
-class Listing(MemoryFilters):
+class Listing(ListFilters):
     order: Order = "recent"
 
 
@@ -164,10 +169,11 @@ def list_memories(which: Annotated[Listing, Query()], request: Request, engine: 
         order=which.order,
         limit=which.limit,
         offset=which.offset,
+        cursor=which.cursor,
         as_of=which.as_of,
     )
     items = engine.memories.describe(found.memories, as_of=which.as_of)
-    return MemoryPage.of(found, items=items, next=which.next(request, found.total))
+    return MemoryPage.of(found, items=items, next=which.page_at(request, found.cursor))
 
 
 @router.get("/search", responses=documented(404))

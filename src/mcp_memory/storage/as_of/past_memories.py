@@ -5,7 +5,7 @@ Overrides the methods that reads as of a moment use; the rest of the base class 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_memory.errors import NotFound
@@ -20,6 +20,7 @@ from mcp_memory.storage import filters
 from mcp_memory.storage.as_of.past_rows import PastRows, among, columns_of
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import Memories, RankingFacts
+from mcp_memory.storage.orders import Place
 from mcp_memory.storage.scope import Scope
 
 
@@ -55,10 +56,22 @@ class PastMemories(Memories):
         return {id: found[id] for id in wanted if id in found}
 
     def find(
-        self, filter: Filter, *, order: str, limit: int, offset: int = 0, half_life: timedelta
+        self,
+        filter: Filter,
+        *,
+        order: str,
+        limit: int,
+        offset: int = 0,
+        after: Place | None = None,
+        half_life: timedelta,
     ) -> list[Memory]:
-        found = self._matching(filter, half_life)
-        return sorted(found, key=self._sort_key(order, half_life))[offset : offset + limit]
+        key = self._sort_key(order, half_life)
+        found = [one for one in self._matching(filter, half_life) if not after or key(one) > after.keys]
+        return sorted(found, key=key)[offset : offset + limit]
+
+    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> Place:
+        """The past does not move: the moment that is read is the moment that counts."""
+        return Place(self._sort_key(order, half_life)(memory), begun_at)
 
     def count(self, filter: Filter, *, half_life: timedelta) -> int:
         return len(self._matching(filter, half_life))

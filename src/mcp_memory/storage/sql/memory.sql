@@ -27,6 +27,10 @@ SELECT {columns} FROM memory o
  WHERE o.seq IN (SELECT o.seq FROM memory o WHERE {where} ORDER BY {order} LIMIT :limit OFFSET :offset)
  ORDER BY {order}
 
+-- keys_of_memory --
+-- What an order goes by, exactly as the database computes it.
+SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.seq = :seq
+
 -- count_memories --
 SELECT count(*) AS count FROM memory o WHERE {where}
 

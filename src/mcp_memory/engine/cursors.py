@@ -1,0 +1,57 @@
+"""Cursors: a place in an ordered list, as text that a client hands back to go on from there."""
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from mcp_memory.errors import Invalid
+from mcp_memory.storage.orders import ORDERS, Key, Place
+
+LONGEST = 400
+
+
+def cursor_of(order: str, place: Place) -> str:
+    keys = [key.isoformat() if isinstance(key, datetime) else key for key in place.keys]
+    told = json.dumps([order, place.begun_at.isoformat(), keys], separators=(",", ":"))
+    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
+
+
+def place_in(cursor: str, order: str, now: datetime, *, past: bool) -> Place:
+    """The place that a cursor of this order names. `past`: of a read as of an earlier moment."""
+    try:
+        told_order, begun_at, keys = json.loads(_decoded(cursor))
+        if told_order == order:
+            kinds = [float] * len(keys) if past else list(ORDERS[order].keys.values())
+            return Place(_checked(keys, kinds), min(_moment(begun_at), now))
+    except (ValueError, TypeError, OverflowError, binascii.Error):
+        raise Invalid("this cursor is not one of ours: take it from `next` of the page before") from None
+    raise Invalid(f"this cursor belongs to a list in the order {told_order!r}, not {order!r}: begin again")
+
+
+def _decoded(cursor: str) -> bytes:
+    if len(cursor) > LONGEST:
+        raise ValueError("too long")
+    return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+
+
+def _checked(keys: Sequence[Any], kinds: Sequence[type]) -> tuple[Key, ...]:
+    return tuple(
+        _moment(key) if kind is datetime else _number(key) for key, kind in zip(keys, kinds, strict=True)
+    )
+
+
+def _number(key: Any) -> float:
+    if isinstance(key, bool) or not isinstance(key, int | float) or not abs(key) < 2**63 or math.isnan(key):
+        raise ValueError("not a number that a row could have")
+    return key
+
+
+def _moment(text: Any) -> datetime:
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("without a time zone")
+    return at
