@@ -24,7 +24,6 @@ from tests.postgres_server import PostgresServer
 
 from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller
 from mcp_memory.storage import Database, Store
 from mcp_memory.storage.postgres.database import PostgresDatabase
@@ -66,13 +65,13 @@ def fill(database: Database) -> None:
 
 
 def _fill_graph(engine: Engine) -> None:
+    entity, relation = _input_class("NewEntity"), _input_class("NewRelation")
     engine.graph.create_entities(
         [
-            NewEntity(name="Rosa", type="person", observations=("lives in Porto", "likes tea")),
-            NewEntity(name="Apiary", type="place"),
+            entity(name="Rosa", type="person", observations=("lives in Porto", "likes tea")),
+            entity(name="Apiary", type="place"),
         ]
     )
-    relation = _relation_class()
     engine.graph.create_relations([relation(source="Rosa", target="Apiary", type="tends")])
     engine.graph.create_relations([relation(source="Apiary", target="Rosa", type="belongs to")])
     engine.reflections.add("entity", "Rosa comes up often", target="Rosa")
@@ -80,14 +79,12 @@ def _fill_graph(engine: Engine) -> None:
     engine.graph.open_nodes(["Rosa", "Apiary"])
 
 
-def _relation_class() -> type:
+def _input_class(name: str) -> type:
+    """Older versions declare it beside its use case."""
+    from mcp_memory import inputs
     from mcp_memory.engine import graph
 
-    if hasattr(graph, "NewRelation"):
-        return graph.NewRelation  # type: ignore[no-any-return]
-    from mcp_memory.inputs import NewRelation
-
-    return NewRelation
+    return getattr(graph, name, None) or getattr(inputs, name)  # type: ignore[no-any-return]
 
 
 def _capture(engine: Engine) -> None:

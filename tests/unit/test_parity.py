@@ -37,6 +37,7 @@ NOT_A_USE_CASE = {
     "history.touched": "feeds subscriptions",
     "indexing.*": "background work, and a step of searching",
     "inventory.vectors": "diagnostics, and a step of `info`",
+    "inventory.cache_bytes": "a step of `status`",
     "learning.forget_old": "background work",
     "maintenance.due": "background work",
     "maintenance.run_due": "background work",

@@ -35,9 +35,11 @@ def run(session: Session, config: Config, *, leaves_after: float | None = None) 
     """Serve until stopped, or until it has been idle for `leaves_after` seconds."""
     from mcp_memory.server.app import build_app
     from mcp_memory.server.connected import Connected
+    from mcp_memory.server.free_memory import limit_heaps
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.serving import listening, server
 
+    limit_heaps()
     engine = LazyEngine(lambda: session.build_engine("http"))
     connected = Connected()
     app = build_app(config, engine, sharing(session, engine, connected), connected)
@@ -53,6 +55,7 @@ def run(session: Session, config: Config, *, leaves_after: float | None = None) 
         with suppress(KeyboardInterrupt):
             http.run(sockets=[opened])
         click.echo("Stopped.", err=True)
+    engine.end_process()
 
 
 def _address(host: str, port: int) -> str:

@@ -56,6 +56,10 @@ class Inventory(Topic):
         """Bytes that the database takes on disk."""
         return self._context.store.database.size()
 
+    def cache_bytes(self) -> int:
+        """Memory that the database's caches take in this process."""
+        return self._context.store.database.cache_bytes()
+
     def relations(
         self, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
     ) -> ListedRelations:

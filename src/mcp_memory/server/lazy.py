@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+CLOSING = 5.0
+"""Seconds for background work to end during shutdown."""
+
 
 class LazyEngine:
     """Built once, by whichever thread needs it first.
@@ -28,6 +32,7 @@ class LazyEngine:
         self._engine: Engine | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._close_ended = threading.Event()
         self.background: Background | None = None
         self._last_request = 0.0
 
@@ -65,13 +70,30 @@ class LazyEngine:
         """The engine, if it is built already."""
         return self._engine
 
-    def close(self) -> None:
-        """Waits for the running maintenance step."""
+    def close(self, patience: float = CLOSING) -> bool:
+        """Whether background work has ended and the database is closed.
+
+        Work that goes on beyond `patience` seconds, such as a backup, is left: what it has not committed, the
+        next server does again. The process must then end with `end_process`.
+        """
+        self._closed = True
+        threading.Thread(target=self._close, name="close", daemon=True).start()
+        if not self._close_ended.wait(patience):
+            log.warning("background work does not end, and is left to the next server")
+        return self._close_ended.is_set()
+
+    def _close(self) -> None:
         with self._lock:
-            self._closed = True
             if self.background is not None:
                 self.background.stop()
                 self.background = None
             if self._engine is not None:
                 self._engine.close()
                 self._engine = None
+        self._close_ended.set()
+
+    def end_process(self) -> None:
+        """End the process now if work goes on, which at a normal exit would meet libraries that are gone."""
+        if self._closed and not self._close_ended.is_set():
+            logging.shutdown()
+            os._exit(0)

@@ -169,6 +169,9 @@ class Database(Protocol):
     def size(self) -> int:
         """Bytes on disk."""
 
+    def cache_bytes(self) -> int:
+        """Memory in this process for pages of the database and all else that the engine keeps."""
+
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
 

@@ -302,6 +302,9 @@ def test_the_commands_show_it_and_end_it_and_an_assistant_starts_it_again(person
     shown = json.loads(person.command("status", "--json").stdout)
     assert (shown["pid"], shown["version"], len(shown["clients"])) == (server, __version__, 1)
     assert shown["memory_bytes"] > 10_000_000
+    assert shown["memory_bytes"] > shown["mapped_bytes"] > 0
+    assert 0 < shown["cache_bytes"] < shown["memory_bytes"]
+    assert "database cache" in person.command("status").stdout
     assert f"process {server}" in person.command("info").stdout
     assert f"(process {server}) has ended" in person.command("stop").stdout
     assert person.servers == [], "nobody needs it"

@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from mcp_memory.model import DEFAULT_SPACE
+from mcp_memory.server.free_memory import limit_heaps
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.mcp.server import build, greeting
 from mcp_memory.server.mcp.tools import ToolSet
@@ -50,6 +51,7 @@ def serve(
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
+    limit_heaps()
     engine = LazyEngine(build_engine)
     _leave_when_told(engine)
     try:
@@ -57,6 +59,7 @@ def serve(
         anyio.run(_serve, server, sets[0].greeting, engine, beside)
     finally:
         engine.close()
+    engine.end_process()
 
 
 def _leave_when_told(engine: LazyEngine) -> None:

@@ -22,6 +22,8 @@ def status(service: Service, hello: Hello) -> dict[str, Any]:
         "pid": os.getpid(),
         "uptime": now - service.host.started,
         "memory_bytes": resident_bytes(),
+        "mapped_bytes": mapped_bytes(),
+        "cache_bytes": engine.inventory.cache_bytes() if engine else None,
         "pending_vectors": engine.inventory.vectors().missing_count if engine else None,
         "leads": bool(service.engine.background and service.engine.background.leads),
         "http": service.http_address or None,
@@ -51,6 +53,15 @@ def resident_bytes() -> int | None:
 
     # The highest so far, in bytes on macOS.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def mapped_bytes() -> int | None:
+    """Its part that is read from files, such as the model's weights: the system takes it back as it likes."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[2]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None
 
 
 HOOKS = Hooks()

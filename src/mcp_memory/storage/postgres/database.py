@@ -128,6 +128,9 @@ class PostgresDatabase:
         with translated_errors(), connected(self._url) as raw:
             return int(run(raw, "schema_size", schema=SCHEMA)[0]["bytes"])
 
+    def cache_bytes(self) -> int:
+        return 0  # they are in the server's process
+
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         from mcp_memory.storage.postgres.diagnostics import examine
 

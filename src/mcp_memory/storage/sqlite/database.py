@@ -178,6 +178,9 @@ class SqliteDatabase:
         files = [self._path, self._path.with_name(self._path.name + "-wal")]
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def cache_bytes(self) -> int:
+        return int(apsw.memory_used())
+
     def examine(self, *, quick: bool = False) -> Iterator[Finding]:
         from mcp_memory.storage.sqlite.diagnostics import examine
 
