@@ -70,6 +70,17 @@ def test_the_same_text_always_has_the_same_vector(minilm: Embedder) -> None:
     np.testing.assert_array_equal(minilm.embed(TEXTS, "query"), minilm.embed(TEXTS, "query"))
 
 
+def test_a_text_can_be_begun_once_the_model_is_loaded(minilm: Embedder, tmp_path: Path) -> None:
+    unloaded = open_minilm(wheel_folder(), tmp_path)
+    assert isinstance(unloaded, OnnxEmbedder)
+    assert unloaded.begin(TEXTS[0], "query") is None
+    assert isinstance(minilm, OnnxEmbedder)
+    [vector] = minilm.embed(TEXTS[:1], "query")
+    begun = [minilm.begin(TEXTS[0], "query") for _ in range(12)]
+    assert all((result()[0] == vector).all() for result in begun if result)
+    assert None not in begun
+
+
 def test_questions_and_passages_are_read_alike(minilm: Embedder) -> None:
     np.testing.assert_array_equal(minilm.embed(TEXTS, "query"), minilm.embed(TEXTS, "passage"))
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mcp_memory.model import Owner
+from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.queries import migrations
 from mcp_memory.storage.sqlite import vectors as sqlite_vectors
@@ -163,6 +163,35 @@ def test_what_is_kept_in_memory_follows_the_file(database: SqliteDatabase, tmp_p
     assert 4 not in found
     assert found[31] == pytest.approx(-1, abs=0.02)
     assert len(found) == 39
+
+
+def test_vectors_that_come_one_by_one_are_found_by_the_next_writer(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(60)
+    for number, vector in enumerate(vectors, start=1):
+        with database.write() as connection:
+            before = database.vectors.nearest(
+                connection, MODEL, "memory", vector.tobytes(), 1, EVERYTHING, len(vectors)
+            )
+            assert sorted(seqs_of(before)) == list(range(1, number))
+            connection.change("INSERT INTO memory VALUES (:seq, 'note')", {"seq": number})
+            VECTORS.put(connection, MODEL, "memory", [(number, 1, vector.tobytes())])
+    assert seqs_of(nearest(database, vectors[40], limit=5)) == exact(vectors, vectors[40], 5)
+
+
+def test_vectors_at_hand_are_those_of_the_snapshot(database: SqliteDatabase) -> None:
+    vectors = unit_vectors(4)
+    remember(database, vectors[:2])
+    model = EmbeddingModel(MODEL, "one", DIMENSIONS, "", "active")
+    with database.read() as connection:
+        assert len(connection.run("SELECT seq FROM memory")) == 2
+        remember(database, vectors[2:3], first=3)
+        found = database.vectors.at_hand(connection, model, "memory", 1, [2, 3])
+    assert found is not None
+    assert list(found) == [2]
+    assert np.frombuffer(found[2], "<f4") == pytest.approx(vectors[1], abs=0.01)
+    with database.write() as connection:
+        VECTORS.remove(connection, MODEL, "memory", [2])
+        assert database.vectors.at_hand(connection, model, "memory", 1, [2]) is None
 
 
 def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:

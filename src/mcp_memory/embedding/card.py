@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -62,6 +62,17 @@ class RemoteModel(Protocol):
     @property
     def trouble(self) -> str:
         """Why the last call failed; empty after one that succeeded."""
+
+
+@runtime_checkable
+class LocalModel(Protocol):
+    """An embedder with a model in this process: other work can be done while it computes."""
+
+    def begin(self, text: str, purpose: Purpose) -> Callable[[], Vectors] | None:
+        """Start embedding a text; the result is waited for when called, and may raise `Unavailable`.
+
+        None while the model is not loaded: loading it takes long.
+        """
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,7 @@ class OnnxEmbedder:
         self._weights = weights
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
+        self._ahead = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="embedding")
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
         import numpy as np
@@ -59,6 +61,12 @@ class OnnxEmbedder:
         for batch in batches([len(ids) for ids in tokens]):
             vectors[batch] = model.vectors([tokens[index] for index in batch])
         return vectors
+
+    def begin(self, text: str, purpose: Purpose) -> Callable[[], Vectors] | None:
+        """Start embedding a text in another thread; None while the model is not loaded."""
+        if self._loaded is None:
+            return None
+        return self._ahead.submit(self.embed, [text], purpose).result
 
     def _model(self) -> _Loaded:
         with self._lock:

@@ -1,11 +1,12 @@
 """Brings vectors up to date with the rows: in batches, outside transactions, in the background."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_memory.embedding import Embedder, NoModel, Purpose
+from mcp_memory.embedding import Embedder, LocalModel, NoModel, Purpose
 from mcp_memory.engine.context import NOTE_PATIENCE, Topic
 from mcp_memory.engine.flagging import find_repeats, flag
 from mcp_memory.errors import Unavailable
@@ -81,24 +82,34 @@ class ByWordsOnly:
         return f"keyword only: {self.reason}"
 
 
+Begun = Callable[[], "NDArray[np.float32]"]
+"""Waits for vectors that are being computed."""
+
+Soon = Callable[[], Meaning | ByWordsOnly]
+"""Waits for the vector of a query."""
+
+
 class Indexing(Topic):
-    def meaning(self, text: str, owner: Owner, purpose: Purpose = "query") -> Meaning | ByWordsOnly:
-        """Embed a query, after pending texts have been embedded."""
+    def meaning(self, text: str, owner: Owner) -> Soon:
+        """Embed a query, after pending texts have been embedded.
+
+        A model in this process computes while its caller goes on. One elsewhere may take long: it is waited
+        for here, so that no snapshot is held meanwhile.
+        """
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
-            return ByWordsOnly(embedder.reason)
+            return _known(ByWordsOnly(embedder.reason))
+        begun = begin(embedder, text, "query")
         try:
             model = self._caught_up(embedder, owner)
-            if model is None:
-                return ByWordsOnly(self._mismatch(embedder))
-            return Meaning(
-                model,
-                embedder.embed([text], purpose)[0].tobytes(),
-                embedder.card.unrelated_cosine,
-                foreign=embedder.card.name in ENGLISH_MODELS and is_foreign(text),
-            )
         except Unavailable as error:
-            return ByWordsOnly(str(error))
+            return _known(ByWordsOnly(str(error)))
+        if model is None:
+            return _known(ByWordsOnly(self._mismatch(embedder)))
+        foreign = embedder.card.name in ENGLISH_MODELS and is_foreign(text)
+        embed = begun or partial(embedder.embed, [text], "query")
+        soon = partial(_meaning, model, embedder, embed, foreign=foreign)
+        return soon if begun else _known(soon())
 
     def _caught_up(self, embedder: Embedder, owner: Owner) -> EmbeddingModel | None:
         """The model that serves, once what was just written has its vectors."""
@@ -110,20 +121,20 @@ class Indexing(Topic):
             return self._serving(embedder, patience=NOTE_PATIENCE)
         return active if active and active.fingerprint == embedder.card.fingerprint else None
 
-    def passage(self, text: str, model: EmbeddingModel | None) -> Meaning | ByWordsOnly:
+    def passage(
+        self, text: str, model: EmbeddingModel | None, begun: Begun | None = None
+    ) -> Meaning | ByWordsOnly:
         """Embed a text about to be stored; `model` is the database's, None if it has none yet."""
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
             return ByWordsOnly(embedder.reason)
         try:
             active = model or self._adopt(embedder, NOTE_PATIENCE)
-            if active.fingerprint != embedder.card.fingerprint:
-                return ByWordsOnly(_mismatch(active, embedder))
-            return Meaning(
-                active, embedder.embed([text], "passage")[0].tobytes(), embedder.card.unrelated_cosine
-            )
         except Unavailable as error:
             return ByWordsOnly(str(error))
+        if active.fingerprint != embedder.card.fingerprint:
+            return ByWordsOnly(_mismatch(active, embedder))
+        return _meaning(active, embedder, begun or partial(embedder.embed, [text], "passage"))
 
     def embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
         """Vectors of texts about to be stored; None without a matching model."""
@@ -228,6 +239,29 @@ class Indexing(Topic):
     def _mismatch(self, embedder: Embedder) -> str:
         with self._context.reading() as tx:
             return _mismatch(tx.indexes.models()["active"], embedder)
+
+
+def begin(embedder: Embedder, text: str, purpose: Purpose) -> Begun | None:
+    """Start embedding a text, if a model in this process can do it while its caller goes on."""
+    return embedder.begin(text, purpose) if isinstance(embedder, LocalModel) else None
+
+
+def _known(meaning: Meaning | ByWordsOnly) -> Soon:
+    return lambda: meaning
+
+
+def _meaning(
+    model: EmbeddingModel,
+    embedder: Embedder,
+    embed: Begun,
+    *,
+    foreign: bool = False,
+) -> Meaning | ByWordsOnly:
+    try:
+        vector = embed()[0].tobytes()
+    except Unavailable as error:
+        return ByWordsOnly(str(error))
+    return Meaning(model, vector, embedder.card.unrelated_cosine, foreign=foreign)
 
 
 def _mismatch(active: EmbeddingModel, embedder: Embedder) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from mcp_memory.engine.context import Context, checked_query
-from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
+from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning, Soon
 from mcp_memory.errors import Invalid
 from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
@@ -41,12 +41,17 @@ class Question:
     """A query, and its vector or the reason why there is none."""
 
     text: str
-    meaning: Meaning | ByWordsOnly
+    soon: Soon
+    """Waits for the vector, which may be computed while words are searched."""
     by_meaning_only: bool = False
     now: datetime | None = None
     """The time of the query, from which `last week` counts."""
     by_language: bool = True
     """Whether stems and function words of the query's own language are known; see `text.stems`."""
+
+    @cached_property
+    def meaning(self) -> Meaning | ByWordsOnly:
+        return self.soon()
 
     @cached_property
     def terms(self) -> list[str]:
@@ -127,8 +132,10 @@ def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | N
     most = limits.recall_length if owner == "memory" else limits.query_length
     if not checked_query(query, most).strip():
         raise Invalid("the query is empty: say what to look for, in words that memories may contain")
-    meaning = by_words or Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner)
-    return Question(query, meaning, now=context.clock())
+    now = context.clock()
+    if by_words is not None:
+        return Question(query, lambda: by_words, now=now)
+    return Question(query, Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner), now=now)
 
 
 def search(context: Context, question: Question, plan: Plan[C, F, R], *, as_of: datetime | None = None) -> R:

@@ -18,7 +18,7 @@ from mcp_memory.engine.drafts import (
     checked_association,
 )
 from mcp_memory.engine.graph_writer import GraphWriter
-from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning
+from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning, begin
 from mcp_memory.engine.memory_changes import remember_again, strengthened, supersede
 from mcp_memory.engine.screening import screened
 from mcp_memory.events import MemoryCreated, MemoryUpdated
@@ -163,11 +163,12 @@ class Remembering(Topic):
         """Embed new content, without first embedding other pending texts."""
         if isinstance(self._context.embedder, NoModel):
             return ByWordsOnly(self._context.embedder.reason)
+        begun = begin(self._context.embedder, content, "passage")
         with self._context.reading() as tx:
             known, model = tx.memories.equal_to(content), tx.indexes.models().get("active")
         if known is not None:
             return ByWordsOnly("there is a memory with this content")
-        return self._indexing.passage(content, model)
+        return self._indexing.passage(content, model, begun)
 
     def _update_near(self, tx: Transaction, memory: Memory, near: Sequence[_Near]) -> None:
         for found in near:
@@ -185,12 +186,10 @@ class Remembering(Topic):
         closest = dict(
             tx.indexes.nearest("memory", meaning.model, meaning.vector, tx.memories.current, NEIGHBOURS)
         )
-        found = tx.memories.fetch(closest)
-        near = [
-            _near(found[seq], new, min(1.0, cosine), unrelated)
-            for seq, cosine in closest.items()
-            if cosine >= Calibration(unrelated).least_cosine
-        ]
+        least = Calibration(unrelated).least_cosine
+        alike = {seq: min(1.0, cosine) for seq, cosine in closest.items() if cosine >= least}
+        found = tx.memories.fetch(alike)
+        near = [_near(found[seq], new, cosine, unrelated) for seq, cosine in alike.items()]
         return [item for item in near if item.close or item.difference is None or item.one_point]
 
     def _add(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> Memory:

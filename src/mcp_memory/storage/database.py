@@ -1,12 +1,12 @@
 """The seam between the store and a database engine, cut at the connection."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from mcp_memory.model import Owner
+from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.storage.diagnostics import Finding
 
 Row = dict[str, Any]
@@ -121,6 +121,11 @@ class Vectors(Protocol):
         limit: int,
     ) -> list[tuple[int, float]]:
         """The nearest rows with their cosine similarity, best first."""
+
+    def at_hand(
+        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
+    ) -> dict[int, bytes] | None:
+        """Vectors that are kept in memory; None if they have to be read."""
 
     def maintain(self, database: "Database", model_id: int, dimensions: int) -> Iterator[str]:
         """Build and fill indexes as their size requires, in small steps. Yields what each step did."""

@@ -58,7 +58,11 @@ class Indexes:
         )
 
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
-        found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
+        scope, wanted = self._scope, list(seqs)
+        at_hand = scope.database.vectors.at_hand(scope.connection, model, owner, scope.space_id, wanted)
+        if at_hand is not None:
+            return at_hand
+        found = scope.fetch("vectors_by_seq", wanted, model_id=model.id, owner=owner)
         vectors = decode_all([row["embedding"] for row in found], model.dimensions)
         return {row["seq"]: vector for row, vector in zip(found, vectors, strict=True)}
 

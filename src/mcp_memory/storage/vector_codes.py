@@ -33,7 +33,7 @@ def encode(vector: bytes) -> bytes:
 
 def decode(stored: bytes, dimensions: int) -> bytes:
     """The float32 unit vector of a stored one, which may be float32 already."""
-    return bytes(stored) if len(stored) == 4 * dimensions else _unit(_floats([stored])).tobytes()
+    return bytes(stored) if len(stored) == 4 * dimensions else unit(_floats([stored])).tobytes()
 
 
 def decode_all(stored: Sequence[bytes], dimensions: int) -> list[bytes]:
@@ -43,7 +43,7 @@ def decode_all(stored: Sequence[bytes], dimensions: int) -> list[bytes]:
         if len(block[0]) == 4 * dimensions:
             found += map(bytes, block)
         else:
-            found += [row.tobytes() for row in _unit(_floats(block))]
+            found += [row.tobytes() for row in unit(_floats(block))]
     return found
 
 
@@ -150,9 +150,10 @@ def _float32(vectors: Sequence[bytes]) -> Floats:
     return np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
 
 
-def _unit(vectors: Floats) -> Floats:
+def unit(vectors: Floats) -> Floats:
+    """The vectors at length one; zero vectors as they are."""
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return unit
+    found: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return found

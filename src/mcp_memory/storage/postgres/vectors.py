@@ -1,12 +1,12 @@
 """Nearest-neighbour search on PostgreSQL: exact in a small space, by an HNSW index in a large one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from psycopg import errors
 
-from mcp_memory.model import Owner
+from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.storage.database import Allowed, Connection, Database
 from mcp_memory.storage.postgres.signals import INDEX_LOCK
 from mcp_memory.storage.postgres.statements import SQL
@@ -73,6 +73,11 @@ class PostgresVectors:
             if len(found) == limit:
                 return found
         return search.compare()
+
+    def at_hand(
+        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
+    ) -> None:
+        return None
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
         with self._outside_transactions() as connection:

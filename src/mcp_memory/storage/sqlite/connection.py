@@ -1,7 +1,7 @@
 """One transaction on an apsw connection, and how values are stored."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import NoneType
@@ -23,11 +23,14 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class SqliteConnection:
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
+        self.seen: dict[Hashable, Any] = {}
+        """Derived from the snapshot by what searches it; valid until the transaction writes."""
+        self._changes_before = raw.total_changes()
 
     @property
-    def is_writing(self) -> bool:
-        """Whether the transaction may have changes that nobody else sees, and that may be taken back."""
-        return self.raw.txn_state("main") == apsw.SQLITE_TXN_WRITE
+    def has_written(self) -> bool:
+        """Whether the transaction has changes that nobody else sees, and that may be taken back."""
+        return self.raw.total_changes() != self._changes_before
 
     def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
         cursor = self.raw.execute(sql, _bound(params))

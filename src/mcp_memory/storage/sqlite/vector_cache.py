@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mcp_memory.storage import queries, vector_codes
-from mcp_memory.storage.database import Connection
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_ROWS = 2_500
-"""Vectors of a space that are kept whole; a larger one has a sketch."""
+    from mcp_memory.storage.sqlite.connection import SqliteConnection
+
+MOST_ROWS = 5_000
+"""Vectors of a space that are kept whole: comparing them takes less than reading a sketch's candidates."""
+
+SPARE = 1.25
+"""Room for so many times the vectors, so that one more does not copy all of them."""
 
 MOST_BYTES = 24 * 2**20
 """Memory for all that is kept."""
@@ -53,55 +57,127 @@ class BoundedCache(Generic[T]):
                 self._kept.popitem(last=False)
 
 
+class _Buffer:
+    """Vectors with room for more. What is written stays; only what comes after it is added."""
+
+    def __init__(self, room: int, dimensions: int) -> None:
+        import numpy as np
+
+        self.seqs = np.empty(room, np.int64)
+        self.rows = np.empty((room, dimensions), np.float32)
+        self.lengths = np.empty(room, np.float32)
+        self.used = 0
+
+    def has_room(self, count: int) -> bool:
+        return self.used + count <= len(self.seqs)
+
+    def add(self, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats) -> None:
+        end = self.used + len(seqs)
+        self.seqs[self.used : end] = seqs
+        self.rows[self.used : end] = rows
+        self.lengths[self.used : end] = vector_codes.lengths(rows)
+        self.used = end
+
+
 @dataclass(frozen=True, slots=True)
 class KeptVectors:
     """All vectors of a scope, in the order of their ids."""
 
     last_id: int
-    seqs: npt.NDArray[np.int64]
-    rows: vector_codes.Floats
-    lengths: vector_codes.Floats
+    count: int
+    buffer: _Buffer
 
-    def nearest_first(self, query: bytes) -> list[tuple[int, float]]:
-        """All of them with their cosines, equal ones by their numbers."""
+    @property
+    def seqs(self) -> npt.NDArray[np.int64]:
+        return self.buffer.seqs[: self.count]
+
+    @property
+    def nbytes(self) -> int:
+        return self.buffer.rows.nbytes
+
+    def similarities(self, query: bytes) -> vector_codes.Floats:
+        """The cosine of each, in order."""
+        return vector_codes.cosines_of(
+            self.buffer.rows[: self.count], self.buffer.lengths[: self.count], query
+        )
+
+    def nearest_first(self, query: bytes, least: int | None = None) -> list[tuple[int, float]]:
+        """The nearest with their cosines, equal ones by their numbers: at least so many, else all."""
         import numpy as np
 
-        similarities = vector_codes.cosines_of(self.rows, self.lengths, query)
-        order = np.lexsort((self.seqs, -similarities))
-        return list(zip(self.seqs[order].tolist(), similarities[order].tolist(), strict=True))
+        seqs, similarities = self.seqs, self.similarities(query)
+        if least is not None and least < self.count:
+            farthest = np.partition(similarities, self.count - least)[self.count - least]
+            near = np.flatnonzero(similarities >= farthest)
+            seqs, similarities = seqs[near], similarities[near]
+        order = np.lexsort((seqs, -similarities))
+        return list(zip(seqs[order].tolist(), similarities[order].tolist(), strict=True))
+
+    def units(self, wanted: Iterable[int]) -> dict[int, bytes]:
+        """Those that are wanted and kept, at unit length."""
+        import numpy as np
+
+        places = np.flatnonzero(np.isin(self.seqs, list(wanted)))
+        units = vector_codes.unit(self.buffer.rows[places])
+        return dict(zip(self.seqs[places].tolist(), (row.tobytes() for row in units), strict=True))
 
 
 class VectorCache:
     def __init__(self) -> None:
         self._kept: BoundedCache[KeptVectors] = BoundedCache()
+        self._adding = threading.Lock()
 
-    def vectors(self, connection: Connection, scope: dict[str, Any], dimensions: int) -> KeptVectors | None:
-        """The vectors that the transaction sees; None if they are too many to keep."""
+    def vectors(
+        self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int
+    ) -> KeptVectors | None:
+        """The vectors that the transaction sees; None if they are too many to keep.
+
+        Also None if it has written: what it sees may be taken back, and its ids be given out again.
+        """
+        if connection.has_written:
+            return None
+        key = tuple(scope.values())
+        if key not in connection.seen:
+            connection.seen[key] = self._current(connection, scope, dimensions, key)
+        found: KeptVectors | None = connection.seen[key]
+        return found
+
+    def _current(
+        self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int, key: Hashable
+    ) -> KeptVectors | None:
         [stamp] = connection.run(_SQL["vector_stamp"], scope)
         if stamp["count"] > MOST_ROWS:
             return None
-        key = tuple(scope.values())
         known = self._kept.get(key)
-        if known and (known.last_id, len(known.seqs)) == (stamp["last_id"], stamp["count"]):
+        if known and (known.last_id, known.count) == (stamp["last_id"] or 0, stamp["count"]):
             return known
-        found = _read(connection, scope, dimensions, known)
-        if len(found.seqs) != stamp["count"]:  # what was known has been deleted since, or replaced
-            found = _read(connection, scope, dimensions, None)
-        self._kept.put(key, found, found.rows.nbytes)
+        found = self._read(connection, scope, dimensions, known)
+        if found.count != stamp["count"]:  # what was known has been deleted since, or replaced
+            found = self._read(connection, scope, dimensions, None)
+        self._kept.put(key, found, found.nbytes)
         return found
 
+    def _read(
+        self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int, known: KeptVectors | None
+    ) -> KeptVectors:
+        """What was known, and what came after it."""
+        import numpy as np
 
-def _read(
-    connection: Connection, scope: dict[str, Any], dimensions: int, known: KeptVectors | None
-) -> KeptVectors:
-    """What was known, and what came after it."""
-    import numpy as np
+        known = known or KeptVectors(0, 0, _Buffer(0, dimensions))
+        found = connection.run(_SQL["vectors_after"], {**scope, "vector_after": known.last_id})
+        rows = vector_codes.floats([row["embedding"] for row in found], dimensions)
+        seqs = np.array([row["seq"] for row in found], np.int64)
+        last_id = found[-1]["id"] if found else known.last_id
+        with self._adding:
+            return KeptVectors(last_id, known.count + len(seqs), _extended(known, seqs, rows))
 
-    after = known.last_id if known else 0
-    found = connection.run(_SQL["vectors_after"], {**scope, "vector_after": after})
-    rows = vector_codes.floats([row["embedding"] for row in found], dimensions)
-    seqs = np.array([row["seq"] for row in found], np.int64)
-    last = found[-1]["id"] if found else after
-    if known is not None:
-        seqs, rows = np.concatenate([known.seqs, seqs]), np.concatenate([known.rows, rows])
-    return KeptVectors(last, seqs, rows, vector_codes.lengths(rows))
+
+def _extended(known: KeptVectors, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats) -> _Buffer:
+    """A buffer that begins with what is known: its own if nothing else follows there, and there is room."""
+    buffer = known.buffer
+    if buffer.used != known.count or not buffer.has_room(len(seqs)):
+        whole = known.count + len(seqs)
+        buffer = _Buffer(int(SPARE * whole) + 1, rows.shape[1])
+        buffer.add(known.seqs, known.buffer.rows[: known.count])
+    buffer.add(seqs, rows)
+    return buffer

@@ -8,14 +8,14 @@ measurements behind the numbers.
 
 import heapq
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_memory.model import Owner
+from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Allowed, Connection, Database, Row
-from mcp_memory.storage.sqlite import compaction, sketches
+from mcp_memory.storage.sqlite import compaction, sketches, vector_cache
 from mcp_memory.storage.sqlite.connection import SqliteConnection
 from mcp_memory.storage.sqlite.sketches import SegmentCache, Sketch
 from mcp_memory.storage.sqlite.vector_cache import KeptVectors, VectorCache
@@ -79,13 +79,32 @@ class SqliteVectors:
         search = _SqliteSearch(
             connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit
         )
+        assert isinstance(connection, SqliteConnection)
         sketch = sketches.find(connection, sketches.SketchScope(model_id, owner, space_id))
-        # What a transaction has written may be taken back, and its ids be given out again.
-        is_writing = isinstance(connection, SqliteConnection) and connection.is_writing
+        if kept := self._kept(connection, scope, sketch, len(query) // 4):
+            return search.among(kept)
         if sketch is not None:
-            return search.through(sketch, sketches.SegmentCache() if is_writing else self._segments)
-        kept = None if is_writing else self._cache.vectors(connection, scope, len(query) // 4)
-        return search.compare() if kept is None else search.among(kept)
+            # What a transaction has written may be taken back, and its ids be given out again.
+            segments = sketches.SegmentCache() if connection.has_written else self._segments
+            return search.through(sketch, segments)
+        return search.compare()
+
+    def at_hand(
+        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
+    ) -> dict[int, bytes] | None:
+        assert isinstance(connection, SqliteConnection)
+        scope = {"vector_model": model.id, "vector_owner": owner, "vector_space": space_id}
+        sketch = sketches.find(connection, sketches.SketchScope(model.id, owner, space_id))
+        kept = self._kept(connection, scope, sketch, model.dimensions)
+        return None if kept is None else kept.units(seqs)
+
+    def _kept(
+        self, connection: SqliteConnection, scope: dict[str, Any], sketch: Sketch | None, dimensions: int
+    ) -> KeptVectors | None:
+        """All vectors of a small space."""
+        if sketch is not None and sketch.entry_count > vector_cache.MOST_ROWS:
+            return None
+        return self._cache.vectors(connection, scope, dimensions)
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:
         yield from compaction.drop_legacy_indexes(database)
@@ -114,11 +133,10 @@ class _SqliteSearch:
 
     def among(self, kept: KeptVectors) -> Found:
         """The nearest of those kept in memory: the best are checked against the filter, then the others."""
-        found = kept.nearest_first(self.query)
-        likely = REACH * self.limit
-        passing = self._passing(found[:likely])
-        if len(passing) < self.limit and len(found) > likely:
-            passing += self._passing(found[likely:])
+        found = kept.nearest_first(self.query, REACH * self.limit)
+        passing = self._passing(found)
+        if len(passing) < self.limit and len(found) < kept.count:
+            passing += self._passing(kept.nearest_first(self.query)[len(found) :])
         return passing[: self.limit]
 
     def _passing(self, found: Found) -> Found:
