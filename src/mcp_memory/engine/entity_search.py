@@ -176,15 +176,18 @@ class EntityPlan:
 
     def candidates(self, tx: Transaction, question: Question) -> EntityCandidates:
         wanted = self.limit * OVER_FETCH
+        # Before the vector is needed: a model in this process still computes it.
         words = dict(matching_entities(tx, question.sought, wanted))
-        found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
         held = _holders(tx, identifiers(question.terms), wanted)
+        known = tx.usage.standings({**words, **held})
+        found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
         fused = rrf([list(found.nearest), list(found.words)])
         seqs = list(dict.fromkeys([*fused, *held]))
         # An identifier may lead to entities beyond both lists.
         missing = cosines(tx, "entity", question.meaning, [seq for seq in seqs if seq not in fused])
-        found = replace(found, cosine={**found.cosine, **missing})
-        known = tx.usage.standings(seqs)
+        if missing:
+            found = replace(found, cosine={**found.cosine, **missing})
+        known |= tx.usage.standings(seq for seq in seqs if seq not in known)
         return EntityCandidates(found, fused, held, {seq: known[seq] for seq in seqs if seq in known})
 
     def fuse(self, question: Question, candidates: EntityCandidates) -> Mapping[int, float]:
@@ -218,18 +221,18 @@ class EntityPlan:
     def remember(self, question: Question, ranking: EntityRanking, answer: EntityAnswer) -> Note:
         """Results count as used; the search log keeps both rankings."""
         took = self.context.clock() - self.started_at
-        shown = [hit.node.entity.seq for hit in answer.hits]
-        search = NewSearch(
-            query=question.text,
-            strategy=answer.routing_strategy,
-            mode=answer.mode,
-            limit=self.limit,
-            shown=len(shown),
-            duration_ms=took / timedelta(milliseconds=1),
-            results=_logged(ranking, self.limit),
-        )
 
         def note(tx: Transaction) -> None:
+            shown = [hit.node.entity.seq for hit in answer.hits]
+            search = NewSearch(
+                query=question.text,
+                strategy=answer.routing_strategy,
+                mode=answer.mode,
+                limit=self.limit,
+                shown=len(shown),
+                duration_ms=took / timedelta(milliseconds=1),
+                results=_logged(ranking, self.limit),
+            )
             tx.usage.record(shown)
             tx.memories.reinforce([memory.seq for memory in answer.orphans])
             record_search(tx, self.context.tuning, search)

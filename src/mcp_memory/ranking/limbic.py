@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
@@ -139,7 +139,21 @@ def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     boosts = {item.key: _boost(item, weights) for item in factors}
     scores = guarded({key: relevance * boosts[key] for key, relevance in relevances.items()}, relevances)
     ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
-    return [replace(item, score=scores[item.key], boost=boosts[item.key]) for item in ordered]
+    return [_with(item, scores[item.key], boosts[item.key]) for item in ordered]
+
+
+def _with(item: Scored, score: float, boost: float) -> Scored:
+    # Each field by name: `dataclasses.replace` takes three times as long, for every candidate.
+    return Scored(
+        key=item.key,
+        score=score,
+        base=item.base,
+        deboost=item.deboost,
+        importance=item.importance,
+        temporal_factor=item.temporal_factor,
+        cooc_boost=item.cooc_boost,
+        boost=boost,
+    )
 
 
 def fused_relevance(

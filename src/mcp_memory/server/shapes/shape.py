@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast
 
@@ -60,7 +61,8 @@ class Shape(BaseModel):
     @classmethod
     def of(cls, *values: object, **more: Any) -> Self:
         """The shape of these values together; `more` adds fields that none of them has."""
-        return cls.model_validate(_Reading(SimpleNamespace(**more), *values))
+        given = (SimpleNamespace(**more), *values) if more else values
+        return cls.model_validate(_Reading(*given))
 
     @model_validator(mode="before")
     @classmethod
@@ -111,6 +113,9 @@ def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:
     return cast("type[S]", made)
 
 
+_NOTHING = object()
+
+
 class _Reading:
     """Several values as one: an attribute comes from the first value that has it."""
 
@@ -121,22 +126,38 @@ class _Reading:
 
     def __getattr__(self, name: str) -> Any:
         for value in self._values:
-            if hasattr(value, name):
-                return getattr(value, name)
+            if (found := getattr(value, name, _NOTHING)) is not _NOTHING:
+                return found
         raise AttributeError(name)
 
 
 def _with_carried(value: object) -> Iterator[object]:
     yield value
-    for name in CARRIED:
+    for name in _carried_by(type(value)):
         carried = getattr(value, name, None)
         if _has_attributes(carried):
             yield from _with_carried(carried)
 
 
+@cache
+def _carried_by(kind: type) -> tuple[str, ...]:
+    """The carried attributes that values of this type may have: looking for each in vain takes time."""
+    if not _is_read_by_attribute(kind):
+        return CARRIED
+    declared = {
+        name for each in kind.__mro__ for name in (*vars(each), *getattr(each, "__annotations__", ()))
+    }
+    return tuple(name for name in CARRIED if name in declared)
+
+
 def _has_attributes(value: object) -> bool:
     """Whether it is a dataclass or a named tuple, and not what a client sent."""
-    return dataclasses.is_dataclass(value) or hasattr(value, "_fields")
+    return _is_read_by_attribute(type(value))
+
+
+@cache
+def _is_read_by_attribute(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
 
 
 def _record(value: Any) -> Any:
