@@ -185,13 +185,15 @@ def test_vectors_at_hand_are_those_of_the_snapshot(database: SqliteDatabase) -> 
     with database.read() as connection:
         assert len(connection.run("SELECT seq FROM memory")) == 2
         remember(database, vectors[2:3], first=3)
-        found = database.vectors.at_hand(connection, model, "memory", 1, [2, 3])
-    assert found is not None
-    assert list(found) == [2]
+        at_hand = database.vectors.at_hand(connection, model, "memory", 1)
+        assert at_hand is not None
+        found, cosines = at_hand.units([2, 3]), at_hand.cosines(vectors[0].tobytes(), [2, 3])
+    assert list(found) == list(cosines) == [2]
     assert np.frombuffer(found[2], "<f4") == pytest.approx(vectors[1], abs=0.01)
+    assert cosines[2] == pytest.approx(float(vectors[0] @ vectors[1]), abs=0.01)
     with database.write() as connection:
         VECTORS.remove(connection, MODEL, "memory", [2])
-        assert database.vectors.at_hand(connection, model, "memory", 1, [2]) is None
+        assert database.vectors.at_hand(connection, model, "memory", 1) is None
 
 
 def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:

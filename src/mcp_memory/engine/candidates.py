@@ -70,4 +70,4 @@ def cosines(
     """Cosines of all candidates with a vector. Those found by keywords alone may still be similar."""
     if isinstance(meaning, ByWordsOnly) or not seqs:
         return {}
-    return meaning.cosines(tx.indexes.vectors(owner, meaning.model, seqs))
+    return tx.indexes.cosines(owner, meaning.model, meaning.vector, seqs)

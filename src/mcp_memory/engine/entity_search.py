@@ -10,7 +10,7 @@ from typing import Literal
 from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
 from mcp_memory.engine.context import Context, Topic, checked_limit, storable
 from mcp_memory.engine.learning import record_search, weights_in
-from mcp_memory.engine.orphan_memories import orphan_memories
+from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, rrf
@@ -105,6 +105,8 @@ class EntityCandidates:
     identifiers: Mapping[int, float]
     """Share of the query's identifiers that each contains."""
     standings: Mapping[int, EntityStanding]
+    has_orphans: bool
+    """Whether memories that are about no entity may match, too."""
 
 
 BASELINE: Literal["BASELINE"] = "BASELINE"
@@ -180,6 +182,7 @@ class EntityPlan:
         words = dict(matching_entities(tx, question.sought, wanted))
         held = _holders(tx, identifiers(question.terms), wanted)
         known = tx.usage.standings({**words, **held})
+        has_orphans = any_orphans(tx)
         found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
         fused = rrf([list(found.nearest), list(found.words)])
         seqs = list(dict.fromkeys([*fused, *held]))
@@ -188,7 +191,8 @@ class EntityPlan:
         if missing:
             found = replace(found, cosine={**found.cosine, **missing})
         known |= tx.usage.standings(seq for seq in seqs if seq not in known)
-        return EntityCandidates(found, fused, held, {seq: known[seq] for seq in seqs if seq in known})
+        standings = {seq: known[seq] for seq in seqs if seq in known}
+        return EntityCandidates(found, fused, held, standings, has_orphans)
 
     def fuse(self, question: Question, candidates: EntityCandidates) -> Mapping[int, float]:
         return candidates.fused
@@ -215,8 +219,11 @@ class EntityPlan:
             mode=question.meaning.mode(wanted),
             routing_strategy=self.strategy,
             hits=tuple(_hit(node, ranking, self.strategy, self.explain) for node in nodes),
-            orphans=orphan_memories(tx, question, min_similarity=self.context.tuning.min_similarity),
+            orphans=self._orphans(tx, question) if ranking.candidates.has_orphans else (),
         )
+
+    def _orphans(self, tx: Transaction, question: Question) -> tuple[Memory, ...]:
+        return orphan_memories(tx, question, min_similarity=self.context.tuning.min_similarity)
 
     def remember(self, question: Question, ranking: EntityRanking, answer: EntityAnswer) -> Note:
         """Results count as used; the search log keeps both rankings."""

@@ -55,15 +55,6 @@ class Meaning:
         """The weight of vector similarity beside keywords."""
         return FOREIGN_WORTH if self.foreign else 1.0
 
-    def cosines(self, vectors: Mapping[int, bytes]) -> dict[int, float]:
-        """How close each stored vector is to this one."""
-        if not vectors:
-            return {}
-        import numpy as np
-
-        rows = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
-        return dict(zip(vectors, map(float, rows @ np.frombuffer(self.vector, "<f4")), strict=True))
-
     def mode(self, wanted: str) -> str:
         """How a search with this vector ran, for its answer."""
         if not self.foreign:

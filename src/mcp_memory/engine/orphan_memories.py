@@ -15,10 +15,13 @@ NEWEST = 1000
 """If the newest memories are all about entities, the search is skipped: it would rarely find anything."""
 
 
+def any_orphans(tx: Transaction) -> bool:
+    """Whether to look for them."""
+    return tx.memories.any_unattached(NEWEST)
+
+
 def orphan_memories(tx: Transaction, question: Question, *, min_similarity: float) -> tuple[Memory, ...]:
     """Orphans among the best matches, best first."""
-    if not tx.memories.any_unattached(NEWEST):
-        return ()
     candidates = gather(tx, "memory", question, tx.memories.current, LOOKED_AT)
     near = [seq for seq, cosine in candidates.nearest.items() if cosine >= min_similarity]
     found = rrf([near, list(candidates.words)])

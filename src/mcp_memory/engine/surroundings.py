@@ -30,6 +30,7 @@ from mcp_memory.ranking.fusion import best_first, calibrated
 from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
+from mcp_memory.storage.vector_codes import cosines_with
 from mcp_memory.text.stems import indexed_words
 from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 
@@ -151,7 +152,7 @@ def _read(
     words = _words_in_context(question, found, wide, texts, strength)
     similar = {
         seq: found.worth * calibrated(cosine, found.unrelated)
-        for seq, cosine in meaning.cosines(vectors).items()
+        for seq, cosine in cosines_with(vectors, meaning.vector).items()
     }
     raised = meaning_in_context(similar, wide, strength)
     context = Surroundings(around, facts, strength, words, raised, close_reading)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -19,6 +19,8 @@ class Allowed:
 
     condition: str
     params: Params
+    whole_space: bool = field(default=False, kw_only=True)
+    """Whether all rows of the space pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +125,22 @@ class Vectors(Protocol):
         """The nearest rows with their cosine similarity, best first."""
 
     def at_hand(
-        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
-    ) -> dict[int, bytes] | None:
-        """Vectors that are kept in memory; None if they have to be read."""
+        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int
+    ) -> "VectorsAtHand | None":
+        """All vectors of a space as the transaction sees them; None if they have to be read."""
 
     def maintain(self, database: "Database", model_id: int, dimensions: int) -> Iterator[str]:
         """Build and fill indexes as their size requires, in small steps. Yields what each step did."""
+
+
+class VectorsAtHand(Protocol):
+    """The vectors of a space in memory."""
+
+    def units(self, wanted: Iterable[int]) -> dict[int, bytes]:
+        """Those of these rows that have one, at length one."""
+
+    def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
+        """Their cosines with a vector."""
 
 
 class Database(Protocol):

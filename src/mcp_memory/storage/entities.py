@@ -30,7 +30,7 @@ class Entities:
     @property
     def anywhere(self) -> Allowed:
         """All of the space."""
-        return Allowed("o.space_id = :space_id", {"space_id": self._scope.space_id})
+        return Allowed("o.space_id = :space_id", {"space_id": self._scope.space_id}, whole_space=True)
 
     def get(self, which: str) -> Entity:
         """The entity by name or id."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_memory.model import EmbeddingModel, Owner, Pending
-from mcp_memory.storage.database import Allowed
+from mcp_memory.storage.database import Allowed, VectorsAtHand
 from mcp_memory.storage.scope import Scope
-from mcp_memory.storage.vector_codes import decode_all
+from mcp_memory.storage.vector_codes import cosines_with, decode_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,23 @@ class Indexes:
         )
 
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
-        scope, wanted = self._scope, list(seqs)
-        at_hand = scope.database.vectors.at_hand(scope.connection, model, owner, scope.space_id, wanted)
-        if at_hand is not None:
-            return at_hand
-        found = scope.fetch("vectors_by_seq", wanted, model_id=model.id, owner=owner)
+        if at_hand := self._at_hand(owner, model):
+            return at_hand.units(seqs)
+        found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
         vectors = decode_all([row["embedding"] for row in found], model.dimensions)
         return {row["seq"]: vector for row, vector in zip(found, vectors, strict=True)}
+
+    def cosines(
+        self, owner: Owner, model: EmbeddingModel, vector: bytes, seqs: Iterable[int]
+    ) -> dict[int, float]:
+        """How close the rows with a vector are to one."""
+        if at_hand := self._at_hand(owner, model):
+            return at_hand.cosines(vector, seqs)
+        return cosines_with(self.vectors(owner, model, seqs), vector)
+
+    def _at_hand(self, owner: Owner, model: EmbeddingModel) -> VectorsAtHand | None:
+        scope = self._scope
+        return scope.database.vectors.at_hand(scope.connection, model, owner, scope.space_id)
 
     def pending(self, owner: Owner, limit: int) -> list[Pending]:
         """Pending vectors of this space, newest first."""

@@ -133,7 +133,7 @@ class _Reading:
 
 def _with_carried(value: object) -> Iterator[object]:
     yield value
-    for name in _carried_by(type(value)):
+    for name in _carried_by(type(value)):  # type: ignore[arg-type]  # mypy doubts that types can be hashed
         carried = getattr(value, name, None)
         if _has_attributes(carried):
             yield from _with_carried(carried)
@@ -152,7 +152,7 @@ def _carried_by(kind: type) -> tuple[str, ...]:
 
 def _has_attributes(value: object) -> bool:
     """Whether it is a dataclass or a named tuple, and not what a client sent."""
-    return _is_read_by_attribute(type(value))
+    return _is_read_by_attribute(type(value))  # type: ignore[arg-type]  # as above
 
 
 @cache

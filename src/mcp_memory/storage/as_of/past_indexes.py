@@ -12,6 +12,7 @@ from mcp_memory.storage.as_of.past_rows import PastRows
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.indexes import Indexes
 from mcp_memory.storage.scope import Scope
+from mcp_memory.storage.vector_codes import cosines_with
 from mcp_memory.text.words import tokens
 
 Embed = Callable[[Sequence[str]], Sequence[bytes]]
@@ -53,6 +54,11 @@ class PastIndexes(Indexes):
             texts = [memory.content for memory in list(changed.values())[:MOST_EMBEDDED]]
             found |= dict(zip(changed, self._embed(texts), strict=False))
         return found
+
+    def cosines(
+        self, owner: Owner, model: EmbeddingModel, vector: bytes, seqs: Iterable[int]
+    ) -> dict[int, float]:
+        return cosines_with(self.vectors(owner, model, seqs), vector)
 
     def _unchanged(self, owner: Owner, found: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
         touched = self._past.touched("memory") if owner == "memory" else {}

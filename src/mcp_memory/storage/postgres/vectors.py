@@ -1,6 +1,6 @@
 """Nearest-neighbour search on PostgreSQL: exact in a small space, by an HNSW index in a large one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -74,9 +74,7 @@ class PostgresVectors:
                 return found
         return search.compare()
 
-    def at_hand(
-        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
-    ) -> None:
+    def at_hand(self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int) -> None:
         return None
 
     def maintain(self, database: Database, model_id: int, dimensions: int) -> Iterator[str]:

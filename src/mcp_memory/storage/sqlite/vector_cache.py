@@ -114,12 +114,19 @@ class KeptVectors:
         return list(zip(seqs[order].tolist(), similarities[order].tolist(), strict=True))
 
     def units(self, wanted: Iterable[int]) -> dict[int, bytes]:
-        """Those that are wanted and kept, at unit length."""
-        import numpy as np
-
-        places = np.flatnonzero(np.isin(self.seqs, list(wanted)))
+        places = self._places(wanted)
         units = vector_codes.unit(self.buffer.rows[places])
         return dict(zip(self.seqs[places].tolist(), (row.tobytes() for row in units), strict=True))
+
+    def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
+        places, buffer = self._places(wanted), self.buffer
+        found = vector_codes.cosines_of(buffer.rows[places], buffer.lengths[places], query)
+        return dict(zip(self.seqs[places].tolist(), found.tolist(), strict=True))
+
+    def _places(self, wanted: Iterable[int]) -> npt.NDArray[np.intp]:
+        import numpy as np
+
+        return np.flatnonzero(np.isin(self.seqs, list(wanted)))
 
 
 class VectorCache:

@@ -8,7 +8,7 @@ measurements behind the numbers.
 
 import heapq
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,9 +76,7 @@ class SqliteVectors:
         limit: int,
     ) -> Found:
         scope = {"vector_model": model_id, "vector_owner": owner, "vector_space": space_id}
-        search = _SqliteSearch(
-            connection, owner, allowed.condition, {**allowed.params, **scope}, query, limit
-        )
+        search = _SqliteSearch(connection, owner, allowed, {**allowed.params, **scope}, query, limit)
         assert isinstance(connection, SqliteConnection)
         sketch = sketches.find(connection, sketches.SketchScope(model_id, owner, space_id))
         if kept := self._kept(connection, scope, sketch, len(query) // 4):
@@ -90,13 +88,12 @@ class SqliteVectors:
         return search.compare()
 
     def at_hand(
-        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int, seqs: Iterable[int]
-    ) -> dict[int, bytes] | None:
+        self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int
+    ) -> KeptVectors | None:
         assert isinstance(connection, SqliteConnection)
         scope = {"vector_model": model.id, "vector_owner": owner, "vector_space": space_id}
         sketch = sketches.find(connection, sketches.SketchScope(model.id, owner, space_id))
-        kept = self._kept(connection, scope, sketch, model.dimensions)
-        return None if kept is None else kept.units(seqs)
+        return self._kept(connection, scope, sketch, model.dimensions)
 
     def _kept(
         self, connection: SqliteConnection, scope: dict[str, Any], sketch: Sketch | None, dimensions: int
@@ -118,7 +115,7 @@ class _SqliteSearch:
 
     connection: Connection
     owner: Owner
-    condition: str
+    allowed: Allowed
     params: Mapping[str, Any]
     query: bytes
     limit: int
@@ -133,6 +130,8 @@ class _SqliteSearch:
 
     def among(self, kept: KeptVectors) -> Found:
         """The nearest of those kept in memory: the best are checked against the filter, then the others."""
+        if self.allowed.whole_space:
+            return kept.nearest_first(self.query, self.limit)[: self.limit]
         found = kept.nearest_first(self.query, REACH * self.limit)
         passing = self._passing(found)
         if len(passing) < self.limit and len(found) < kept.count:
@@ -178,5 +177,5 @@ class _SqliteSearch:
         return [(seq, -opposite) for opposite, seq in best]
 
     def _run(self, query: str, **params: Any) -> list[Row]:
-        sql = _SQL[query].format(owner=self.owner, allowed=self.condition)
+        sql = _SQL[query].format(owner=self.owner, allowed=self.allowed.condition)
         return self.connection.run(sql, {**self.params, **params})
