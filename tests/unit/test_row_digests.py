@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mcp_memory.storage.rows import digest
+from mcp_memory.storage.rows import digest, digests
 from mcp_memory.storage.schema import TABLE
 
 AT = datetime(2026, 1, 1, 12, 30, 1, 5, tzinfo=UTC)
@@ -41,3 +43,19 @@ def test_a_digest_is_that_of_the_sorted_json_of_the_steady_columns(metadata: Any
 def test_a_digest_does_not_depend_on_the_order_of_columns_or_of_keys() -> None:
     turned = dict(reversed(ROW.items())) | {"metadata": {"a": [1, 2.5, None, True], "z": 1}}
     assert digest("memory", turned) == digest("memory", ROW)
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.text(max_size=20),
+    st.integers(-(2**60), 2**60),
+    st.floats(allow_nan=False),
+    st.datetimes(timezones=st.just(UTC)),
+    st.lists(st.text(max_size=3), max_size=3),
+)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6), st.booleans())
+def test_digests_of_many_rows_are_those_of_each(contents: list[Any], numbered: bool) -> None:
+    rows = [{**ROW, "content": content, "seq": place * numbered} for place, content in enumerate(contents)]
+    assert digests("memory", rows) == [digest("memory", row) for row in rows]

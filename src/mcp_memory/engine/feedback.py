@@ -21,6 +21,8 @@ def opened(tx: Transaction, seqs: Sequence[int]) -> None:
 
 def extended(tx: Transaction, entity: Entity, texts: Sequence[str] = ()) -> None:
     """Observations were added to an entity."""
+    if not tx.search_log.lately_shown():
+        return
     tx.search_log.credit([entity.seq], "extended")
     cited(tx, texts, besides={entity.seq})
 

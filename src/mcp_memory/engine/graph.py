@@ -67,17 +67,14 @@ class KnowledgeGraph(Topic):
         for entity in wanted:
             self._check_entity(entity)
         with self._context.writing() as tx:
-            entities = self._put_entities(tx, wanted)
-            now = tx.entities.fetch(entity.seq for entity in entities)
-            return tx.entities.nodes(now[entity.seq] for entity in entities)
+            return self._put_entities(tx, wanted)
 
     def create_entity(self, wanted: NewEntity) -> MadeEntity:
         """Create or update one entity; observations are merged."""
         self._check_entity(wanted)
         with self._context.writing() as tx:
             known = _match(tx.entities.named([wanted.name]).get(wanted.name, []), wanted)
-            [entity] = self._put_entities(tx, [wanted])
-            [node] = tx.entities.nodes([tx.entities.get_seq(entity.seq)])
+            [node] = self._put_entities(tx, [wanted])
             return MadeEntity(node, new=known is None)
 
     def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
@@ -354,7 +351,7 @@ class KnowledgeGraph(Topic):
     def _writer(self, tx: Transaction) -> GraphWriter:
         return GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
 
-    def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Entity]:
+    def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Node]:
         writer = self._writer(tx)
         known = tx.entities.named(entity.name for entity in wanted)
         new: dict[str, int] = {}
@@ -369,8 +366,14 @@ class KnowledgeGraph(Topic):
             else _put_known(writer, entity, known[entity.name])
             for place, entity in enumerate(wanted)
         ]
-        writer.observe([(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)])
-        return entities
+        each = writer.observe(
+            [(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)]
+        )
+        if len(new) == len(wanted):
+            # Nothing but what was just written is known about them.
+            return [Node(entity, tuple(added)) for entity, added in zip(entities, each, strict=True)]
+        now = tx.entities.fetch(entity.seq for entity in entities)
+        return tx.entities.nodes(now[entity.seq] for entity in entities)
 
     def _supersede(self, tx: Transaction, entity: Entity, which: str, by: str | None) -> None:
         [node] = tx.entities.nodes([entity])

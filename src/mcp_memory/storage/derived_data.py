@@ -12,7 +12,7 @@ from mcp_memory.storage.database import Row, WordRow
 from mcp_memory.storage.schema import TABLE
 from mcp_memory.storage.scope import Scope
 from mcp_memory.text.stems import indexed_words
-from mcp_memory.text.words import tokens
+from mcp_memory.text.words import label_tokens, tokens
 
 
 class DerivedData:
@@ -139,13 +139,19 @@ def words_of(owner: Owner, row: Row) -> WordRow | None:
 
 
 def _memory_words(row: Row) -> WordRow:
-    extra = " ".join([*row["tags"], row["type"], row["context"] or ""])
-    return WordRow(row["seq"], row["space_id"], indexed_words(row["content"]), tokens(extra))
+    tags, context = row["tags"], row["context"]
+    extra = (
+        tokens(" ".join([*tags, row["type"], context or ""]))
+        if tags or context
+        else label_tokens(row["type"])
+    )
+    return WordRow(row["seq"], row["space_id"], indexed_words(row["content"]), extra)
 
 
 def _entity_words(row: Row) -> WordRow:
-    extra = f"{row['type']} {row['description'] or ''}"
-    return WordRow(row["seq"], row["space_id"], tokens(row["name"]), tokens(extra))
+    description = row["description"]
+    extra = tokens(f"{row['type']} {description}") if description else label_tokens(row["type"])
+    return WordRow(row["seq"], row["space_id"], tokens(row["name"]), extra)
 
 
 def _reflection_words(row: Row) -> WordRow:

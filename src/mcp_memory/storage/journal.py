@@ -79,11 +79,13 @@ class Journal:
             self._entries[-1].images.extend(self._scope.rows.images)
         if not self._entries:
             return
+        shared = {
+            "space_id": self._scope.space_id, "act": self._act, "client": self._client, "at": self._scope.at,
+        }  # fmt: skip
         rows = [
             {
-                "space_id": self._scope.space_id, "act": self._act, "name": entry.event.event,
-                "subject": entry.event.subject or self._act, "payload": entry.event.payload,
-                "client": self._client, "at": self._scope.at, "before": packed(entry.images),
+                **shared, "name": entry.event.event, "subject": entry.event.subject or self._act,
+                "payload": entry.event.payload, "before": packed(entry.images),
             }
             for entry in self._entries
         ]  # fmt: skip

@@ -14,7 +14,7 @@ from mcp_memory.storage.orders import ORDERS, Place
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
-from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
+from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, fingerprints, spelling_fingerprint
 
 MEMORY_COLUMNS = ", ".join(
     f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
@@ -245,48 +245,44 @@ class Memories:
     ) -> list[Memory]:
         """Add observations by id, in order; the `flagged` texts resemble earlier ones."""
         at = self._scope.at
+        shared = {
+            "type": "observation", "kind": kind, "tags": [], "confidence": 1.0,
+            "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {}, "origin": "observation",
+            "pinned_at": at,  # observations of the graph do not fade
+        }  # fmt: skip
         return self._add_all(
-            {
-                "id": id, "content": text, "type": "observation", "kind": kind, "tags": [],
-                "confidence": 1.0, "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {},
-                "origin": "observation",
-                "pinned_at": at,  # observations of the graph do not fade
-                "flagged_at": at if text in flagged else None,
-            }
+            {**shared, "id": id, "content": text, "flagged_at": at if text in flagged else None}
             for id, text in texts.items()
-        )  # fmt: skip
+        )
 
     def _add_all(self, drafts: Iterable[Row]) -> list[Memory]:
         at = self._scope.at
-        given = [
-            {
-                "created_at": at,
-                "updated_at": at,
-                "access_count": 0,
-                "version": 1,
-                "provenance": dict(self._scope.provenance),
-                **row,
-            }
-            for row in drafts
-        ]
-        rows = [
-            {**dict.fromkeys(Memory.__slots__), **row, "content_hash": hash}
-            for row, hash in zip(given, self._free_hashes(given), strict=True)
-        ]
+        shared = {
+            "created_at": at,
+            "updated_at": at,
+            "access_count": 0,
+            "version": 1,
+            "provenance": dict(self._scope.provenance),
+        }
+        rows = [{**shared, **row} for row in drafts]
+        for row, hash in zip(rows, self._free_hashes(rows), strict=True):
+            row["content_hash"] = hash
         seqs = self._scope.rows.insert_all("memory", rows)
-        return [memory_of({**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        blank = dict.fromkeys(Memory.__slots__)
+        return [memory_of({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def _free_hashes(self, rows: Sequence[Row]) -> list[str]:
         """Content hashes; an observation that equals a memory except for spacing gets another one."""
-        observed = [fingerprint(row["content"]) for row in rows if row["origin"] == "observation"]
+        both = [fingerprints(row["content"]) for row in rows]
+        observed = [hash for row, (hash, _) in zip(rows, both, strict=True) if row["origin"] == "observation"]
         taken = {row["content_hash"] for row in self._scope.fetch("living_memory_keys", observed)}
-        hashes = []
-        for row in rows:
-            content, origin = row["content"], row["origin"]
-            is_taken = origin == "observation" and fingerprint(content) in taken
-            hashes.append(spelling_fingerprint(content) if is_taken else _hash(origin, content))
-            taken.add(hashes[-1])
-        return hashes
+        free = []
+        for row, (hash, exact) in zip(rows, both, strict=True):
+            if row["origin"] == "observation":
+                hash = spelling_fingerprint(row["content"]) if hash in taken else exact
+            free.append(hash)
+            taken.add(hash)
+        return free
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
         """Change a memory, keeping its earlier state as a version."""

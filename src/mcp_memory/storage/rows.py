@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import Any
@@ -39,14 +40,25 @@ class Rows:
         return seq
 
     def insert_all(self, table: str, rows: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Insert rows. Returns their numbers, in order."""
-        columns = COLUMNS[table][1:]
+        """Insert rows; columns that are not given are empty. Returns their numbers, in order."""
         given = [{"space_id": self._space_id, **values} for values in rows]
-        new = [{column: values.get(column) for column in columns} for values in given]
-        seqs = self._connection.insert_numbered(table, columns, new) if new else []
-        self.new[table].update(seqs)
+        if not given:
+            return []
+        columns = tuple(dict.fromkeys(chain.from_iterable(given)))
+        blank = dict.fromkeys(COLUMNS[table])
+        if unknown := set(columns) - blank.keys():
+            raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
+        new = [{**blank, **values} for values in given]
+        seqs = self._connection.insert_numbered(table, columns, new)
         for seq, row in zip(seqs, new, strict=True):
-            self._note(table, seq, None, {"seq": seq, **row})
+            row["seq"] = seq
+        self.new[table].update(seqs)
+        self.images += [
+            {"table": table, "key": seq, "before": None, "after": after}
+            for seq, after in zip(seqs, digests(table, new), strict=True)
+        ]
+        for row in new:
+            self._watcher(table, None, row)
         return seqs
 
     def update(self, table: str, seq: int, changes: Mapping[str, Any]) -> bool:
@@ -166,20 +178,36 @@ def restored(row: Row | None) -> Row | None:
 
 def digest(table: str, row: Row | None) -> str | None:
     """Identifies the state of a row, without its volatile columns."""
-    if row is None:
-        return None
-    # The same text as `json.dumps(…, sort_keys=True)`, written by hand: most values of a row are empty, and
-    # a bulk of fifty entities has hundreds of rows.
-    columns, template = _steady(table, tuple(row))
-    values = ["null" if (value := row[column]) is None else _value_text(value) for column in columns]
-    return hashlib.blake2b((template % tuple(values)).encode(), digest_size=8).hexdigest()
+    return None if row is None else digests(table, [row])[0]
+
+
+def digests(table: str, rows: Sequence[Row]) -> list[str]:
+    """The digest of each row; all have the same columns."""
+    # The same text as `json.dumps(…, sort_keys=True)`, written by hand: a bulk of fifty entities has hundreds
+    # of rows, and all but a few values are the same in each.
+    columns = _steady(table, tuple(rows[0]))
+    values = {column: [row[column] for row in rows] for column in columns}
+    differing = [column for column in columns if len({*map(id, values[column])}) > 1]
+    parts = (
+        f'"{column}": {"%s" if column in differing else _value_text(rows[0][column]).replace("%", "%%")}'
+        for column in columns
+    )
+    template = "{" + ", ".join(parts) + "}"
+    texts = [list(map(_writer_of(values[column]), values[column])) for column in differing]
+    filled = (
+        (template % each for each in zip(*texts, strict=True)) if differing else [template % ()] * len(rows)
+    )
+    return [hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for text in filled]
+
+
+def _writer_of(values: Sequence[Any]) -> Callable[[Any], str]:
+    return encode_basestring_ascii if {*map(type, values)} == {str} else _value_text
 
 
 @lru_cache(maxsize=256)
-def _steady(table: str, columns: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """The columns that a digest covers, and the JSON object that takes their values."""
-    steady = tuple(sorted(set(columns) - TABLE[table].volatile))
-    return steady, "{" + ", ".join(f'"{column}": %s' for column in steady) + "}"
+def _steady(table: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that a digest covers."""
+    return tuple(sorted(set(columns) - TABLE[table].volatile))
 
 
 _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
@@ -187,6 +215,8 @@ _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 def _value_text(value: Any) -> str:
     kind = type(value)
+    if value is None:
+        return "null"
     if kind is str:
         return encode_basestring_ascii(value)
     if kind is int and -(2**53) < value < 2**53:

@@ -115,7 +115,7 @@ class SearchLog:
 
     def lately_shown(self) -> dict[int, str]:
         """Names of the entities that recent searches showed this client."""
-        return {seq: shown.name for seq, shown in self._shown.items()}
+        return {seq: shown.name for seq, shown in self._shown.items()} if self._shown else {}
 
     def judged(self, limit: int) -> list[LoggedSearch]:
         """Searches with feedback, the newest first."""

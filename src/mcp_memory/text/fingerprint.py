@@ -24,6 +24,12 @@ def exact_fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def fingerprints(text: str) -> tuple[str, str]:
+    """`fingerprint` and `exact_fingerprint`, which are mostly the same."""
+    exact = exact_fingerprint(text)
+    return exact if normalised(text) == text else fingerprint(text), exact
+
+
 def spelling_fingerprint(text: str) -> str:
     """Distinguishes texts that differ only in spacing, where both are stored."""
     return exact_fingerprint(f"spelled: {text}")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 from mcp_memory.text.function_words import FUNCTION_WORDS_OF, SIGNS
@@ -87,16 +88,19 @@ def _script_of(text: str) -> str:
 
 def _by_function_words(words: Collection[str], text: str) -> str | None:
     """The language that most function words are of, if there are more of them than of English ones."""
-    signs: Counter[str] = Counter()
-    for word in words:
-        for language in (languages := SIGNS.get(word, ())):
-            signs[language] += 1 / len(languages)  # type: ignore[assignment]
-    if not text.isascii():
-        signs.update(language for mark, language in _MARKS.items() if mark in text)
-    (best, weight), (_, second) = [*signs.most_common(2), ("", 0), ("", 0)][:2]
+    telling = [SIGNS[word] for word in words if word in SIGNS]
+    marks = [] if text.isascii() else [language for mark, language in _MARKS.items() if mark in text]
+    signs = dict.fromkeys(chain(marks, *telling), 0.0)
+    for languages in telling:
+        for language in languages:
+            signs[language] += 1 / len(languages)
+    for language in marks:
+        signs[language] += 1
+    weight, second = [*sorted(signs.values(), reverse=True), 0.0, 0.0][:2]
     if weight <= second:
         return None
-    held = sum(best in SIGNS.get(word, ()) for word in words) + any(mark in text for mark in _MARKS)
+    best = max(signs, key=signs.__getitem__)
+    held = sum(best in languages for languages in telling) + bool(marks)
     english = sum(word in ENGLISH and word not in FUNCTION_WORDS_OF[best] for word in words)
     return best if held > english else None
 

@@ -60,7 +60,16 @@ _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
 def tokens(text: str) -> list[str]:
     """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
-    return [token for chunk in _chunks(text) for token in _indexed(chunk)]
+    found: list[str] = []
+    for chunk in _chunks(text):
+        found += _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _indexed(chunk)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def label_tokens(label: str) -> tuple[str, ...]:
+    """The same for a short text that many rows share, such as a type."""
+    return tuple(tokens(label))
 
 
 def beginnings_of(terms: Collection[str]) -> frozenset[str]:
@@ -162,7 +171,9 @@ def _unaccented(text: str) -> str:
 
 
 def _chunks(text: str) -> list[str]:
-    decomposed = text if text.isascii() else normalised_form("NFKD", text)
+    if text.isascii():
+        return _CHUNK.findall(text.translate(_folding))
+    decomposed = normalised_form("NFKD", text)
     # NFC puts Hangul and voiced kana together again; the accents are gone by then.
     return _CHUNK.findall(normalised_form("NFC", decomposed.translate(_folding)))
 

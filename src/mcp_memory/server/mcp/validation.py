@@ -34,8 +34,11 @@ def _given(schema: Json, arguments: Mapping[str, Any]) -> Json:
         read = _read(field, value)
         if name in needed:
             given[name] = read
-        elif not _says_nothing(read):
-            given[name] = [one for one in read if not _is_blank(one)] if isinstance(read, list) else read
+        elif isinstance(read, list):
+            if kept := [one for one in read if not _is_blank(one)]:
+                given[name] = kept
+        elif read != {} and not _is_blank(read):
+            given[name] = read
     return given
 
 
@@ -45,22 +48,13 @@ def _read(field: Json, value: Any) -> Any:
     if isinstance(value, str) and kinds and isinstance(parsed := _parsed(value), kinds):
         value = parsed
     items: Json = next((option["items"] for option in options if "items" in option), {})
-    if isinstance(value, list):
-        return [
-            _given(items, item) if isinstance(item, dict) and "properties" in items else item
-            for item in value
-        ]
+    if isinstance(value, list) and "properties" in items:
+        return [_given(items, item) if isinstance(item, dict) else item for item in value]
     return value
 
 
-def _says_nothing(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(_is_blank(one) for one in value)
-    return value == {} or _is_blank(value)
-
-
 def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+    return value is None or (isinstance(value, str) and (not value or value.isspace()))
 
 
 def _parsed(text: str) -> Any:

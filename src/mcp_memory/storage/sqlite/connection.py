@@ -1,15 +1,17 @@
 """One transaction on an apsw connection, and how values are stored."""
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from types import NoneType
 from typing import Any
 
 import apsw
 
-from mcp_memory.storage.database import Params, Row, insert_sql
+from mcp_memory.storage.database import Params, Row
+from mcp_memory.storage.json_text import compact_encoder
 
 APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
@@ -17,7 +19,13 @@ APPLICATION_ID = 0x6D656D31
 _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_to_json = compact_encoder()
+_ROWS_AT_ONCE = (64, 16, 4, 1)
+"""Rows of one INSERT: few sizes, so that few statements are prepared.
+
+The interpreter is let go and taken back for every statement, and between two of them another thread may
+keep it for milliseconds: one statement for many rows is quicker, and much more so beside other work.
+"""
 
 
 class SqliteConnection:
@@ -48,11 +56,60 @@ class SqliteConnection:
         self.raw.executemany(sql, map(_bound, rows))
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
-        self.change_many(insert_sql(table, columns), rows)
+        if rows:
+            self._insert(
+                table, columns, [_stored_column([row[column] for row in rows]) for column in columns]
+            )
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
-        numbering = f"{insert_sql(table, columns)} RETURNING seq"
-        return [seq for (seq,) in self.raw.executemany(numbering, map(_bound, rows))]
+        last = self._last_number(table)
+        numbers = list(range(last + 1, last + 1 + len(rows)))
+        stored = [_stored_column([row[column] for row in rows]) for column in columns]
+        self._insert(table, ("seq", *columns), [numbers, *stored])
+        return numbers
+
+    def _insert(self, table: str, columns: Sequence[str], stored: Sequence[Sequence[Any]]) -> None:
+        """Insert rows, given column by column."""
+        rows = list(zip(*stored, strict=True))
+        begin = 0
+        for count in _group_sizes(len(rows)):
+            values = list(chain.from_iterable(rows[begin : begin + count]))
+            self.raw.execute(_insert_sql(table, tuple(columns), count), values)
+            begin += count
+
+    def _last_number(self, table: str) -> int:
+        """The largest number that a row of this table has or had. Nobody else writes during a write."""
+        [[last]] = self.raw.execute(_LAST_NUMBER.format(table=table), (table,))
+        return int(last)
+
+
+# The table itself is asked too, for the case that a repair has lost the sequence.
+_LAST_NUMBER = """
+SELECT max(COALESCE((SELECT max(seq) FROM sqlite_sequence WHERE name = ?), 0),
+           COALESCE((SELECT max(seq) FROM {table}), 0))
+"""
+
+
+def _group_sizes(count: int) -> Iterator[int]:
+    for size in _ROWS_AT_ONCE:
+        while count >= size:
+            yield size
+            count -= size
+
+
+@lru_cache(maxsize=500)
+def _insert_sql(table: str, columns: tuple[str, ...], count: int) -> str:
+    row = f"({', '.join('?' * len(columns))})"
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * count)}"
+
+
+def _stored_column(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of one column, which is often the same value in every row."""
+    if type(values[0]) in _STORED_AS_IS and {*map(type, values)} <= _STORED_AS_IS:
+        return values
+    if len({*map(id, values)}) == 1:
+        return [_stored(values[0])] * len(values)
+    return [value if type(value) in _STORED_AS_IS else _stored(value) for value in values]
 
 
 def _bound(params: Params) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class SqliteWords:
                 substrings.note_changes(connection, owner, space_id, [row.seq for row in here])
             index = index_of(owner, space_id)
             if _exists(connection, index):
+                if not new:
+                    _remove(connection, index, [row.seq for row in here])
                 _put(connection, index, here)
             elif shared_words.has_room(connection, owner, space_id, len(here)):
                 shared_words.put(connection, owner, here)
@@ -42,8 +44,7 @@ class SqliteWords:
 
     def remove(self, connection: Connection, owner: Owner, space_id: int, seqs: Sequence[int]) -> None:
         if _exists(connection, index := index_of(owner, space_id)):
-            remove = _SQL["remove_words"].format(index=index)
-            connection.change_many(remove, [{"seq": seq} for seq in seqs])
+            _remove(connection, index, seqs)
         else:
             shared_words.remove(connection, owner, space_id, seqs)
 
@@ -109,10 +110,15 @@ def _is_small(connection: Connection, index: str) -> bool:
 
 
 def _put(connection: Connection, index: str, rows: Sequence[WordRow]) -> None:
-    connection.change_many(
-        _SQL["put_words"].format(index=index),
-        [{"seq": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)} for row in rows],
+    connection.insert_all(
+        index,
+        ("rowid", "body", "extra"),
+        [{"rowid": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)} for row in rows],
     )
+
+
+def _remove(connection: Connection, index: str, seqs: Sequence[int]) -> None:
+    connection.change_many(_SQL["remove_words"].format(index=index), [{"seq": seq} for seq in seqs])
 
 
 @dataclass(frozen=True, slots=True)

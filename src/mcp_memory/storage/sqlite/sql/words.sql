@@ -2,9 +2,6 @@
 CREATE VIRTUAL TABLE IF NOT EXISTS {index}
  USING fts5 (body, extra, content = '', contentless_delete = 1, tokenize = 'ascii')
 
--- put_words --
-INSERT OR REPLACE INTO {index} (rowid, body, extra) VALUES (:seq, :body, :extra)
-
 -- remove_words --
 DELETE FROM {index} WHERE rowid = :seq
 
