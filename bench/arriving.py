@@ -28,16 +28,20 @@ from mcp_memory.cli.evaluation.trial import load
 from mcp_memory.engine import Engine
 from mcp_memory.engine.arrivals import MOST_INJECTED, Place
 from mcp_memory.model import Caller
-from mcp_memory.ranking.certainty import COMPANY, FLOOR, GENERAL
+from mcp_memory.ranking.certainty import COMPANY, FLOOR, least_certainty
 from mcp_memory.storage import Store
 from mcp_memory.storage.sqlite.database import SqliteDatabase
-from mcp_memory.text.generality import asks_in_general
+from mcp_memory.text.generality import asks_in_general, is_about_the_person
 from mcp_memory.wiring import embedder
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PROMPTS = DATA / "arriving_prompts.jsonl"
-JUDGED = {"judged": DATA / "judged_prompts.jsonl", "judged later": DATA / "judged_prompts_2.jsonl"}
-"""By two authors. Nobody has looked at the mistakes on the second set."""
+JUDGED = {
+    "judged": DATA / "judged_prompts.jsonl",
+    "judged later": DATA / "judged_prompts_2.jsonl",
+    "judged last": DATA / "judged_prompts_3.jsonl",
+}
+"""By three authors who had not read the rules. Of the last set, mistakes of the `seen` half were read."""
 FLOORS = tuple(sorted({-0.15, -0.1, -0.05, 0.0, 0.02, 0.04, FLOOR, 0.06, 0.08, 0.12, 0.2, 0.4}))
 
 NO_FLOOR = -9.0
@@ -67,7 +71,8 @@ class Outcome:
     is_general: bool
 
     def injected(self, floor: float) -> list[str]:
-        least = floor + (GENERAL if self.is_general else 0.0)
+        is_own = is_about_the_person(self.prompt.text)
+        least = least_certainty(floor, is_general=self.is_general, is_own=is_own)
         if max((certainty for _, certainty in self.found), default=least - 1) < least:
             return []
         company = [id for id, certainty in self.found if certainty >= floor - COMPANY]

@@ -26,6 +26,8 @@ JUDGED_LATER = DATA / "judged_turns_2.jsonl"
 """By another one, later. Nobody has looked at the mistakes."""
 JUDGED_LAST = DATA / "judged_turns_3.jsonl"
 """By a third one. Nobody has looked at the mistakes."""
+JUDGED_NEWEST = DATA / "judged_turns_4.jsonl"
+"""By a fourth one. Mistakes have been looked at in both halves, in the unseen one after it was scored."""
 ORDINARY = DATA / "ordinary_turns.jsonl"
 """Work in hand, with nothing to keep."""
 

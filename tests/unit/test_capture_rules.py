@@ -7,7 +7,16 @@ import importlib
 from pathlib import Path
 
 import pytest
-from tools.capture_report import JUDGED, JUDGED_LAST, JUDGED_LATER, ORDINARY, judge, read_turns, score
+from tools.capture_report import (
+    JUDGED,
+    JUDGED_LAST,
+    JUDGED_LATER,
+    JUDGED_NEWEST,
+    ORDINARY,
+    judge,
+    read_turns,
+    score,
+)
 
 from mcp_memory.capture import Turn, candidates
 from mcp_memory.capture.candidates import CALL_RULES, SENTENCE_RULES, explained
@@ -52,9 +61,10 @@ def test_turns_of_somebody_who_had_not_read_the_rules_are_judged_no_worse_than_m
 
 
 @pytest.mark.parametrize(
-    ("turns", "precision", "recall"), [(JUDGED_LATER, 0.85, 0.8), (JUDGED_LAST, 0.85, 0.75)]
+    ("turns", "precision", "recall"),
+    [(JUDGED_LATER, 0.85, 0.8), (JUDGED_LAST, 0.9, 0.75), (JUDGED_NEWEST, 0.9, 0.9)],
 )
-def test_turns_that_nobody_looked_at_are_judged_no_worse_than_measured(
+def test_turns_of_later_authors_are_judged_no_worse_than_measured(
     turns: Path, precision: float, recall: float
 ) -> None:
     of = score([judge(turn) for turn in read_turns(turns)])
@@ -107,6 +117,56 @@ def test_a_secret_in_a_sentence_is_hidden() -> None:
     [text] = kept("Remember that the api key is sk-proj-abcdefghijklmnop1234567890.")
     assert "abcdefghijklmnop" not in text
     assert HIDDEN in text
+
+
+def test_a_fact_that_is_only_a_secret_is_not_kept() -> None:
+    assert kept("the db password is hunter2-Prod-99, user heron") == []
+
+
+def test_what_is_told_before_a_question_or_a_task_is_kept_without_it() -> None:
+    assert kept("my sister Ola lives in Bergen, could you suggest a present?") == [
+        "my sister Ola lives in Bergen"
+    ]
+    assert kept("im vegetarian and cant stand aubergine, what can i do with chickpeas") == [
+        "im vegetarian and cant stand aubergine"
+    ]
+    assert kept("We have 3 hours in Rome between the trains, what can we see?") == []
+
+
+def test_a_pasted_mail_is_its_writers() -> None:
+    mail = (
+        "From: Carla <c@x.example>\nSubject: rooms\n\nFrom now on always book rooms online. Never email me.\n"
+    )
+    assert kept(mail) == []
+    assert kept(f"{mail}-- \nI prefer short answers.") == ["I prefer short answers."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In all my docs use British spelling.",
+        'When I say "the warehouse" I mean Snowflake, not the building.',
+        "As a rule I want type hints on every public function.",
+        "Don't touch the migrations folder, alembic owns it.",
+        "Let's keep python 3.11 because of airflow.",
+        "Turned out I had to run the seeds before the models.",
+    ],
+)
+def test_rules_meanings_and_lessons_in_passing_are_kept(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I wanna deploy on fridays said no one ever",
+        "tengo que irme, luego seguimos",
+        "don't touch that, it's fine",
+        "let's use the second one because it is shorter",
+    ],
+)
+def test_jokes_farewells_and_orders_of_the_moment_are_not(text: str) -> None:
+    assert kept(text) == []
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from mcp_memory.capture.clauses import clauses, spelled_out
+from mcp_memory.capture.clauses import clauses, spelled_out, told_before_a_task
 from mcp_memory.capture.commits import commits
 from mcp_memory.capture.conversation import Call, Candidate, Turn
 from mcp_memory.capture.corrections import correction
 from mcp_memory.capture.decisions import decision
-from mcp_memory.capture.facts import about_oneself, about_others, environment
+from mcp_memory.capture.facts import about_oneself, about_others, environment, learned
 from mcp_memory.capture.features import seen_in
 from mcp_memory.capture.fixes import fixes
-from mcp_memory.capture.lexicon import is_hearsay
+from mcp_memory.capture.lexicon import is_hearsay, names_a_value
 from mcp_memory.capture.preferences import preference
 from mcp_memory.capture.requests import is_standing, request
 from mcp_memory.capture.speech import Sentence, sentences
 from mcp_memory.capture.todos import todo
 from mcp_memory.capture.weighing import BEAR, told_by, weighed
-from mcp_memory.text.secrets import redacted
+from mcp_memory.text.secrets import HIDDEN, redacted
 
 MOST_PER_SESSION = 30
 LONGEST = 600
@@ -39,7 +39,7 @@ SENTENCE_RULES: Mapping[str, tuple[str, tuple[Rule, ...]]] = {
     "decision": ("decision", (decision,)),
     "todo": ("todo", (todo,)),
     "preference": ("preference", (preference,)),
-    "fact": ("fact", (about_oneself, environment, about_others)),
+    "fact": ("fact", (about_oneself, environment, learned, about_others)),
 }
 """Memory type and functions of each rule. The first rule that matches a sentence keeps it."""
 
@@ -81,7 +81,14 @@ def candidates(turns: Sequence[Turn]) -> list[Candidate]:
 
 def _of_speech(turn: Turn) -> Iterator[Candidate]:
     for rule, text in _joined(_fitting(sentence) for sentence in sentences(turn.text)):
-        yield _candidate(text, _type_of(rule, text), rule, turn)
+        one = _candidate(text, _type_of(rule, text), rule, turn)
+        if not (rule == "fact" and _tells_only_a_secret(one.text)):
+            yield one
+
+
+def _tells_only_a_secret(text: str) -> bool:
+    """Whether nothing specific is left once the secret is hidden: such a fact is of no use to anybody."""
+    return HIDDEN in text and not names_a_value(text.replace(HIDDEN, ""))
 
 
 def _type_of(rule: str, text: str) -> str:
@@ -106,7 +113,16 @@ def _joined(found: Iterable[tuple[str, str, bool] | None]) -> list[tuple[str, st
 
 
 def _fitting(sentence: Sentence) -> tuple[str, str, bool] | None:
-    """The rule that matches the sentence, its text, and whether only its points support it."""
+    """The rule that matches the sentence, its text, and whether only its points support it.
+
+    People often tell something and ask for something in one breath; then what they tell is judged alone.
+    """
+    whole = _judged(sentence)
+    told = None if whole else told_before_a_task(sentence)
+    return _judged(told) if told else whole
+
+
+def _judged(sentence: Sentence) -> tuple[str, str, bool] | None:
     read = Sentence(spelled_out(sentence.text), sentence.before)
     if read.is_question or is_hearsay(read.text):
         return None

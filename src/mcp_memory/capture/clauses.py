@@ -63,6 +63,30 @@ _SUBORDINATE = re.compile(
     I,
 )
 
+_TASK_FOLLOWS = re.compile(
+    r"(?:\s*[,;:–—-]|\.{2,})\s+(?:(?:so|and|but|now|then|anyway|y|pues|así que|und|et|also),?\s+)*"
+    r"(?=(?:what|how|why|which|who|where|(?:can|could|would|will|do|does|is|are|should) (?:you|u|i|we|it"
+    r"|there)"
+    r"|any (?:idea|chance|way|tips?)|(?:please )?(?:suggest|give me|help me|tell me|show me|make me|write"
+    r"|explain)"
+    r"|(?:¿\s*)?(?:qu[eé] (?:puedo|hago|me|te|le|tal|debo)|cómo|cuál|cuánt\w+|dónde|por qué|puedes|podrías"
+    r"|me (?:puedes|ayudas|recomiendas))|hazme|dame|dime|ayúdame|recomiéndame|ponme"
+    r"|was|wie|warum|kannst du|könntest du|gib mir|hilf mir|que|comment|pourquoi|peux-tu|tu peux|donne-moi"
+    r"|aide-moi)\b)",
+    I,
+)
+_OWN = re.compile(
+    r"\b(?:I|I'm|I've|im|ive|my|we|we're|we've|our|soy|estoy|tengo|vivo|trabajo|mi|mis|nuestr[oa]s?"
+    r"|\w+[aei]mos"
+    r"|ich|mein\w*|wir|unser\w*|je|j'\w+|mon|ma|mes|notre|nos|nous)\b",
+    I,
+)
+_PASSING = re.compile(
+    r"^\W*(?:if|when|whenever|suppose|imagine|si|cuando|wenn|falls|quand)\b"
+    r"|\b\d+ (?:hours?|min\w*|days?|horas?|minutos?|días?|stunden?|tage?|heures?|jours?)\b",
+    I,
+)
+
 
 def spelled_out(text: str) -> str:
     """The sentence for the rules to read: without quotes and asides, contractions as they are written.
@@ -90,3 +114,17 @@ def clauses(sentence: Sentence) -> Iterator[Sentence]:
         said = _JOINING.sub("", part.strip())
         if len(said.split()) >= LEAST_WORDS and said != text and not _SUBORDINATE.match(said):
             yield Sentence(said, sentence.before)
+
+
+def told_before_a_task(sentence: Sentence) -> Sentence | None:
+    """What a sentence states of the person or their group before it goes on to ask for something.
+
+    >>> told_before_a_task(Sentence("my sister is a nurse in Bergen, could you suggest a present?")).text
+    'my sister is a nurse in Bergen'
+    >>> told_before_a_task(Sentence("if the cache is cold, what happens then?"))
+    """
+    found = _TASK_FOLLOWS.search(sentence.text)
+    told = Sentence(sentence.text[: found.start()], sentence.before) if found else None
+    if told is None or told.is_question or _PASSING.search(told.text):
+        return None
+    return told if len(told.text.split()) >= LEAST_WORDS and _OWN.search(told.text) else None

@@ -37,7 +37,7 @@ _STATES = re.compile(
     r"|nuestr[oa]|mi|aquí|ahora|era|bei uns|wir|chez nous|on|c'est|it's|that's|\d[\w.:]*"
     r"|(?-i:[A-Z])\w+)(?:\b|')"
     r".*(?:\b|')(?:is|are|was|re|'s|ist|sind|heißt|läuft|est|sont|se \w+ siempre|se sale|runs?|lives?|uses?"
-    r"|use|has|have|called|does|starts?|ends?|moved|switched"
+    r"|use|has|have|called|does|starts?|ends?|takes?|moved|switched"
     r"|owns?|goes|comes|es|está|son|se llama|usa|usamos|pasamos|tiene|va)\b",
     I,
 )
@@ -69,7 +69,7 @@ _IS_NOT = re.compile(
     r"|\b(?:it's|it is|we're on) (?=\w*[\d@/._-])[\w.@:/-]+ now\b|\b(?:we don't use|we stopped using"
     r"|ya no usamos)\b"
     r"|\b(?:was|got|is) renamed (?:to|from)\b|\b(?:that's|that is|that was|ese era|esa era) the (?:old"
-    r"|wrong|previous)\b"
+    r"|wrong|previous)\b(?! \w+[.!]?$)"
     r"|\bI (?:said|meant|mean) .{2,40},? not\b|\bit's (?:spelled|spelt|pronounced|written|called)\b"
     r"|\bes con \w\b"
     r"|^(?:no )?es .{1,30}, es\b|^no es .{1,40},? (?:es|sino)\b|\bis (?:deprecated|dead|gone"
@@ -86,9 +86,17 @@ _SWITCH = re.compile(
     I,
 )
 _LEADS = re.compile(
-    r"^(?:no|nope|wrong|that(?:'s| is) (?:not right|wrong|not correct|incorrect|outdated)"
+    r"^(?:no|nope|no,? [\w.:%/-]{1,15}|wrong|that(?:'s| is) (?:not right|wrong|not correct|incorrect"
+    r"|outdated)"
     r"|you keep \w+ing .*|you misunderstood.*|(?:wait, )?you've mixed.*|eso está mal|te equivocas"
     r"|no es así|eso no es (?:así|correcto))[.!]?$",
+    I,
+)
+_DENIED_THEN_TOLD = re.compile(
+    r"^(?:it|that|they|he|she|we) (?:doesn't|don't|isn't|aren't|can't|cannot|won't|didn't|wasn't|weren't)"
+    r"[^,;.]{0,30}[,;.] (?P<told>(?:it|they|we|you|he|she|the|only|those|these)\b.*\b(?:have|has|needs?"
+    r"|must|is|are|was"
+    r"|were|uses?|takes?|only|runs?|goes|comes|lives?|starts?|ends?)\b.*)",
     I,
 )
 _OWN_WAY = re.compile(r"^(?:we|I|our|usamos|nosotros|use|usa|the|[A-Z]\w+)\b", I)
@@ -173,6 +181,9 @@ def names_more_than_code(text: str) -> bool:
 
 def _holds(rest: str) -> bool:
     """Whether what follows the "no" says how it is, and not only that it is not so."""
+    told = _DENIED_THEN_TOLD.match(rest)
+    if told:
+        return not is_fleeting(told["told"])
     if len(rest.split()) < 3 or _HOLLOW.match(rest) or rest.endswith("?"):
         return False
     if _CONTRAST.search(rest):

@@ -8,7 +8,9 @@ from mcp_memory.capture.lexicon import PROPER, I, is_fleeting, is_name, names_a_
 from mcp_memory.capture.speech import Sentence
 
 _SELF = re.compile(
-    r"\b(?:my (?:full |first |last )?name(?:'s| is)|I(?:'m| am) called|call me [A-Z]|"
+    r"\b(?:(?:I'm|I am|this is|soy) (?-i:[A-Z][a-zá-ÿ]+)(?:,| from| and I|\.? (?:de|y)) (?:an? |the "
+    r"|our )?[\w-]{3,}"
+    r"|my (?:full |first |last )?name(?:'s| is)|I(?:'m| am) called|call me [A-Z]|"
     r"I (?:live|grew up|reside|study|studied|graduated|teach|speak|commute) (?:in|at|near|with|as|from"
     r"|to|\w+ish|(?-i:[A-Z]))|I (?:was born|come from|moved (?:to|from|into)|relocated to|just moved to)|"
     r"I(?:'ve| have) (?:just |recently )?(?:moved to|lived in|been living in|worked (?:at|for|as)"
@@ -117,7 +119,8 @@ _LIVES = re.compile(
     I,
 )
 _CALLED = re.compile(
-    r"^(?:el|la|los|las|mis?|nuestr[oa]s?|the|our|my|der|die|das|meine?|unsere?|le|la|les|notre|mon"
+    r"^(?:(?:en|in|at|bei|chez) [\w ]{2,30}?,? )?(?:el|la|los|las|mis?|nuestr[oa]s?|the|our|my|der|die|das"
+    r"|meine?|unsere?|le|la|les|notre|mon"
     r"|ma) .{2,50}?"
     r" (?:se llaman?|heißt|heißen|s'appellent?|(?:is|are) (?:called|named))\b",
     I,
@@ -229,6 +232,16 @@ _HYPOTHETICAL = re.compile(
     r"|supongamos|por ejemplo|as an? \w+ I (?:want|need))\b",
     I,
 )
+_LEARNED = re.compile(
+    r"\b(?:turns|turned) out (?:that )?(?:you|we|I) (?:have|had|need|needed) to\b"
+    r"|\bthe (?:fix|trick|solution|workaround) (?:is|was) (?!(?:wrong|bad|simple|easy|obvious|ugly|not)\b)"
+    r"|\bthe (?:reason|root cause|cause|culprit) (?:it|we|they|for|why|of|was|is)\b"
+    r"|\bwhat (?:helped|fixed it|did the trick|worked) (?:is|was)\b"
+    r"|\b(?:resulta(?:ba)?|resultó) que (?:hay|había|tenía|tenías) que\b|\b(?:se arregló|se arregla"
+    r"|se solucionó)"
+    r" (?:con|al|cuando|\w+ando|\w+iendo)\b|\bla solución (?:es|era|fue)\b",
+    I,
+)
 _OPINION = re.compile(
     r"\b(?:I think|I guess|I believe|I suppose|I feel|seems?|looks? like|probably|creo que|parece"
     r"|my guess|mi duda|me temo|supongo)\b",
@@ -285,6 +298,18 @@ def environment(sentence: Sentence) -> str | None:
     patterns = (_ENVIRONMENT, _WE_USE, _POSSESSED)
     is_known = any(pattern.match(text) for pattern in patterns) and names_a_value(text)
     return text if is_known or _CALLED.match(text) or _BELONGS.search(text) else None
+
+
+def learned(sentence: Sentence) -> str | None:
+    """What helped, told in words.
+
+    >>> learned(Sentence("Turned out I had to run the seeds before the models."))
+    'Turned out I had to run the seeds before the models.'
+    >>> learned(Sentence("The fix was wrong."))
+    """
+    text = sentence.text
+    is_told = _is_statement(sentence) and len(text.split()) > 5 and not _AT_HAND.search(text)
+    return text if is_told and _LEARNED.search(text) else None
 
 
 def about_others(sentence: Sentence) -> str | None:

@@ -273,7 +273,8 @@ FEATURES: Mapping[str, Feature] = {
         r"|friday|monday|I|\w+day|\d|v\d|release)|remind me|todo|to-do|follow[- ]?up|backlog"
         r"|on (?:the|my|our) list|waiting (?:for|on)|half[- ]done|unresolved|deadline|due|overdue"
         r"|soon|when I get|park(?:ed|ing)?|circle back|come back to|get back to|revisit"
-        r"|falta[n]?|pendientes?|queda[n]?|mañana|luego|más tarde|la semana que viene|próxim[oa]"
+        r"|(?<!hace )(?<!hacen )falta[n]?|pendientes?|queda[n]?|mañana|luego|más tarde|la semana que viene"
+        r"|próxim[oa]"
         r"|todavía|aún|antes de|recuérdame|noch|morgen|später|nächste\w*|offen|bis|vor (?:dem|der)"
         r"|erinner\w*|encore|demain|plus tard|prochaine?|reste|avant|rappelle-moi|pas encore"
     ),
@@ -282,7 +283,7 @@ FEATURES: Mapping[str, Feature] = {
         r"| will)* (?:have to|has to|need to|needs to|got to|gotta|must|ought to|should)|have to"
         r"|need to|must|remind me|todo|to-do|hasn't|haven't|not (?:done|finished)|only half"
         r"|promised|supposed to"
-        r"|tengo que|tenemos que|hay que|falta|debo|debemos|recuérdame|pendiente|muss|müssen"
+        r"|tengo que|tenemos que|hay que|(?<!hace )falta|debo|debemos|recuérdame|pendiente|muss|müssen"
         r"|soll(?:te)?|erinner\w*|faut|dois|devons|rappelle|reste à"
     ),
     # What speaks against keeping it.
@@ -290,7 +291,8 @@ FEATURES: Mapping[str, Feature] = {
         r"\?|\b(?:remind|tell|show) me (?:what|how|why|who|where|when|if|whether)\b|^\W*(?:what|why"
         r"|how|when|where|who|which|is|are|was|were|do|does|did|can|could|would|will|should|any|qué"
         r"|cómo|cuándo|dónde|quién|cuál|cuánt\w+|por qué|was|warum|wie|wann|wo|wer|welche\w*|kann"
-        r"|könnte\w*|est-ce|pourquoi|comment|quand|où|qui|quel\w*|combien)\b(?! (?:you|it comes)\b.*,)"
+        r"|könnte\w*|est-ce|pourquoi|comment|quand|où|qui|quel\w*|combien)\b(?! (?:you|it comes|I (?:say"
+        r"|write|ask|talk|mention|mean))\b.*,)"
     ),
     "asks of you": _is_like(
         r"\b(?:can|could|would|will|do|did|are|have|should) (?:you|u|we|I)\b|\b(?:puedes|podrías"
@@ -351,7 +353,7 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "needs something now": _is_like(
         r"\bI(?:'d)? (?:need|want|like)(?: you)? (?:to|a|an|some|you|help|the)\b|\b(?:necesito"
-        r"|brauche|j'ai besoin|quiero (?:un|una|ver|que me))\b"
+        r"|brauche|j'ai besoin|quiero (?:un|una|ver|que me|\w+[aei]r))\b"
     ),
     "suggests": _is_like(r"(?:^|, )(?:let's|lets|let me|how about|veamos|lass uns|allons)\b"),
     "is short": _is_short,

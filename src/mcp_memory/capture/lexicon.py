@@ -70,7 +70,8 @@ _HEARSAY = re.compile(
     r"|reads"
     r"|dice|dijo|escribió|sagt|schreibt|dit)\b"
     r"|\b(?:I was told|I(?:'ve)? (?:read|heard) (?:that|somewhere|on)|supposedly|allegedly|apparently)\b"
-    r"|\bAs an? \w+,? I (?:want|need)\b|\bI wish\b|^if I (?:were|was|had)\b|\b(?:brb|afk|jk|just kidding)\b"
+    r"|\bAs an? (?!rule\b|default\b)\w+,? I (?:want|need)\b|\bI wish\b|^if I (?:were|was|had)\b|\b(?:brb"
+    r"|afk|jk|just kidding)\b"
     r"|\b(?:mdr|xd|ironie|just joking)\b",
     I,
 )

@@ -17,7 +17,8 @@ _LIKES = re.compile(
     r"|I'd (?:rather|prefer)(?! (?:if|to (?:wait|see|look|start)))|I (?:usually|normally|typically"
     r"|generally) (?!get|see)\w+|I want (?:you to always|answers|replies|responses|commits|commit messages)"
     r"|my preference is|my preferred \w+|my fav(?:ou?rite|orite) \w+(?: \w+)? is"
-    r"|(?:yo )?prefiero|(?:a mí )?me (?:gustan?|encantan?|molestan?)|no me gustan?|no soporto|odio"
+    r"|(?:yo )?prefiero|(?:a mí )?me (?:gustan?|encantan?|molestan?)(?!(?: mucho| más)?,? (?:cómo|lo que"
+    r"|así|est[oe]|es[oe]|el resultado|la idea))|no me gustan?|no soporto|odio"
     r"|detesto|mi \w+ (?:favorit[oa]|preferid[oa]) es)\s*(?P<what>.*)",
     I,
 )
@@ -113,6 +114,44 @@ _STANDING = re.compile(
     r"|^(?:toujours|jamais) (?!pas|vu|eu|été)\w+|^tu me (?:tutoies|vouvoies)\b",
     I,
 )
+_FOR_MY_THINGS = re.compile(
+    r"^(?:in|for|on|with) (?:all (?:of )?)?(?:my|our) (?:own )?[\w-]+(?: [\w-]+)?,? (?:we |I "
+    r"|please )?(?:use|always"
+    r"|never|put|write|no|keep|stick|avoid|prefer)\b"
+    r"|^for (?!(?:now|this|that|the|example|instance)\b)[\w-]+(?: [\w-]+)? we (?:use|do|write|run|follow"
+    r"|stick|have)\b"
+    r"|^(?:los|las|el|la) [\wáéíóúñ]+ (?:los|las|lo|la) \w+mos (?:con|en|por|a|sin|como)\b"
+    r"|^[\w-]{3,}s (?:always )?(?:go|live|belong) (?:in|into|under) [\w`./-]+"
+    r"|\beverywhere in (?:this|our|the) (?:repo\w*|project|code ?base|app|docs?)\b"
+    r"|^no need for .{3,60}, ever\b"
+    r"|^(?:don't|do not|stop) (?:give|giving|show|showing|send|sending|suggest|suggesting|offer|ask"
+    r"|asking) me (?!(?:that|this|it"
+    r"|the|those|these|a|an|to)\b)[\w-]{3,}"
+    r"|\b(?:when|if|whenever) I (?:say|write|mention|talk about"
+    r"|ask (?:you )?for) .{2,60}?,? (?:I (?:always )?(?:mean"
+    r"|want|expect)|please|just|only|always|never|give me|don't)\b|\bby [\w\" -]{2,40} I (?:always )?mean\b"
+    r"|\b(?:cuando|si) (?:digo|diga|hablo de|hable de|(?:te )?(?:pido|pida)) .{2,60}?,? (?:me refiero"
+    r"|quiero|dame"
+    r"|hazlo|siempre|nunca|solo)\b",
+    I,
+)
+"""How something of one's own is to be treated, or what one's words mean."""
+
+_KEEPS_OFF = re.compile(
+    r"^(?:please )?(?:don't|do not|never) (?:touch|edit|modify|change|delete|remove|rename|mess with"
+    r"|upgrade|commit"
+    r"|push(?: to)?|merge(?: into)?) (?!(?:that|this|it|them|these|those|anything|any"
+    r"|my mind)\b)[^,;:.]{3,50}"
+    r"(?:[,;:.–-]+ ?|\s+(?:because|since|as) )(?!(?:please|just|only|thanks|yet|ok)\b)"
+    r"(?:(?:it's|it is|they're|they are|that's) |[\w-]+(?: [\w-]+)? (?:owns?|generates?|manages?|maintains?"
+    r"|depends?"
+    r"|relies|reads?|needs?|uses?|breaks?)\b)"
+    r"|^no (?:toques|edites|borres|cambies|renombres|subas) (?!eso|esto|lo\b|nada)[^,;:.]{3,50}[,;:.]? ?"
+    r"(?:que|porque|lo|la|los|las|es|son|ya que|depende|se)\b",
+    I,
+)
+"""A prohibition with its reason holds longer than the task."""
+
 _MUST = re.compile(
     r"^(?:all|every|each|no) (?!of (?:this|that|these|it)\b|(?:need|worries|problem|one|idea|way"
     r"|time)\b)[\w -]{2,60}?\b(?:must|needs?(?: to)?|has to|have to|may|is to be|are to be)\b"
@@ -156,6 +195,8 @@ _PASSING = re.compile(
     I,
 )
 
+_RULES = (_ORDER, _HABIT, _MUST, _STANDING, _FOR_MY_THINGS, _KEEPS_OFF)
+
 
 def preference(sentence: Sentence) -> str | None:
     """What a person likes or dislikes in general, or wants done always or never.
@@ -177,8 +218,7 @@ def preference(sentence: Sentence) -> str | None:
     liking = _LIKES.match(text)
     if liking:
         return None if _is_passing(liking["what"], text) else text
-    rules = _ORDER.match(text) or _HABIT.search(text) or _MUST.match(text) or _STANDING.search(text)
-    return text if rules else None
+    return text if any(pattern.search(text) for pattern in _RULES) else None
 
 
 def _is_passing(what: str, text: str) -> bool:

@@ -33,6 +33,11 @@ _LOG_LINE = re.compile(
     re.MULTILINE,
 )
 _LABELLED_LINE = re.compile(r"^[^\S\n]*(\w[\w .-]{0,24}):[^\S\n].*$", re.MULTILINE)
+_MAIL = re.compile(
+    r"^(?:From|To|De|Von|Para|An|À)[^\S\n]*:[^\n]+\n(?:[A-Za-zÀ-ÿ-]{2,12}[^\S\n]*:[^\n]*\n){0,6}?"
+    r"(?:Subject|Asunto|Betreff|Objet)[^\S\n]*:.*?(?:^-- ?(?=\S|$)|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]{20,2000}[\"“”»]")
 _WITHIN = re.compile(r"[.!?]\s+\w")
 _BLANKS = re.compile(r"[^\S\n]{2,}")
@@ -111,7 +116,8 @@ _PASTES = re.compile(
 _SCOFFS = re.compile(
     r"^\W*(?:lo+l|lmao|(?:ha){2,}|(?:ja){2,}|hehe|mdr|yeah,? (?:sure|right)|(?:oh )?(?:sure|great),"
     r"|claro(?: que sí)?,|ja klar|bien sûr)"
-    r"\W|\b(?:yeah,? (?:sure|right)|what could (?:possibly )?go wrong|(?:great|brilliant"
+    r"\W|\bsaid (?:no ?one|nobody)\b|\b(?:yeah,? (?:sure|right)|what could (?:possibly )?go wrong|(?:great"
+    r"|brilliant"
     r"|genius) idea|qué buena idea|/s)\b|[🙄🤡]",
     re.IGNORECASE,
 )
@@ -125,6 +131,12 @@ _FOR_A_WHILE = re.compile(
     r"|diesmal|jetzt)\b"
     r"|\bjuste (?:aujourd'hui|cette fois)\b|\b(?:en|para|durante) est[ae] (?:sesión|conversación|tarea"
     r"|partida|juego|reunión)\b",
+    re.IGNORECASE,
+)
+_TAKES_LEAVE = re.compile(
+    r"\W*(?:(?:I )?(?:have to|need to|gotta|got to|must) (?:go|run|leave)"
+    r"|(?:me tengo que|tengo que|debo) (?:ir|irme|marcharme|salir)|(?:ich )?muss (?:jetzt )?(?:los|weg)"
+    r"|je dois (?:y aller|partir))(?: now| ya)?(?:[,.!;]+(?:\s\S+){0,3})?$",
     re.IGNORECASE,
 )
 _WHOLE_TURN_FRAMED = re.compile(
@@ -173,7 +185,7 @@ def untagged(text: str) -> str:
 
 def spoken(text: str) -> str:
     """The text without private, injected, quoted and pasted parts and code."""
-    for pattern in (_TAGGED, _FENCE, _QUOTED_LINE, _LOG_LINE):
+    for pattern in (_TAGGED, _FENCE, _MAIL, _QUOTED_LINE, _LOG_LINE):
         text = pattern.sub("\n", text)
     text = _QUOTED.sub(_short_quote, _without_dialogue(text))
     return _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", text))
@@ -210,6 +222,7 @@ def _is_own(sentence: str) -> bool:
         or _TEXT_TASK.search(sentence)
         or _FOR_A_WHILE.search(sentence)
         or _SCOFFS.search(sentence)
+        or _TAKES_LEAVE.match(sentence)
     )
 
 

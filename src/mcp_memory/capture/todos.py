@@ -53,6 +53,13 @@ _PUT_OFF = re.compile(
     r"|\bwe'll (?:come|get) back to\b|\bwe'll pick (?:it|this|that) up\b",
     I,
 )
+_THIS_LATER = re.compile(
+    r"\b(?:finish|continue|do|leave|fix|look at) (?:it|this|that|here)(?: here)? (?:later|tomorrow"
+    r"|next time|another day)[.!]?$"
+    r"|\b(?:seguimos|lo (?:vemos|hacemos|dejamos|acabamos)) (?:luego|mañana|más tarde|otro día)[.!]?$",
+    I,
+)
+"""Puts the work at hand off, without a word of what it is."""
 _UNSURE = re.compile(r"\b(?:probably|maybe|might|perhaps|think about|decide|quizás?|a lo mejor)\b", I)
 _FOR_THE_ASSISTANT = re.compile(
     r"^(?:you|please|can|could|tienes|puedes|first|now)\b|\b(?:right )?now\b(?<!for now)|\bfirst\b"
@@ -71,7 +78,7 @@ def todo(sentence: Sentence) -> str | None:
     >>> todo(Sentence("We need to fix this bug now."))
     """
     text = sentence.text
-    if sentence.is_question or len(text.split()) < 4 or _UNSURE.search(text):
+    if sentence.is_question or len(text.split()) < 4 or _UNSURE.search(text) or _THIS_LATER.search(text):
         return None
     if _LEFT.search(text):
         return None if re.match(r"(?:you|please|can)\b", text, I) else text

@@ -91,7 +91,7 @@ POINTS_TOGETHER: Mapping[tuple[str, str], int] = {
 }
 """Extra points for two features in one sentence."""
 
-NEVER_ALONE = frozenset({"asks", "hedges", "is short", "suggests", "reports others"})
+NEVER_ALONE = frozenset({"asks", "hedges", "is short", "suggests", "reports others", "needs something now"})
 """With one of these features, points are not enough: a rule has to match."""
 
 

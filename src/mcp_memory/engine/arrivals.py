@@ -9,9 +9,9 @@ from mcp_memory.capture.fixes import error_line
 from mcp_memory.capture.speech import untagged
 from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context, Topic
-from mcp_memory.engine.quiet_search import Found, look
+from mcp_memory.engine.quiet_search import Found, QuietAnswer, look
 from mcp_memory.model import Filter, Memory
-from mcp_memory.ranking.certainty import COMPANY, FLOOR, GENERAL, WORDS_FLOOR
+from mcp_memory.ranking.certainty import COMPANY, FLOOR, WORDS_FLOOR, least_certainty
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.sessions import AssistantSession
 from mcp_memory.text.generality import asks_in_general, is_about_the_person, is_small_talk
@@ -147,7 +147,7 @@ class Arrivals(Topic):
         answer = look(self._context, text, filter, limit=LOOKED_AT)
         if floor is None:
             floor = FLOOR if answer.by_meaning else WORDS_FLOOR
-        least = floor + (GENERAL if answer.by_meaning and _is_general(text, answer.found) else 0.0)
+        least = _least(floor, text, answer)
         if not answer.found or max(one.certainty for one in answer.found) < least:
             all_below = (Judged(one.memory, one.certainty, "below the floor") for one in answer.found)
             return Injection(left_out=tuple(all_below), silence="nothing fits well enough")
@@ -235,8 +235,12 @@ def joined(first: Injection, second: Injection) -> Injection:
     )
 
 
-def _is_general(prompt: str, found: Sequence[Found]) -> bool:
-    return asks_in_general(prompt, [one.memory.content for one in found])
+def _least(floor: float, prompt: str, answer: QuietAnswer) -> float:
+    """What the best memory has to reach. The share of words alone is too coarse for finer steps."""
+    if not answer.by_meaning:
+        return floor
+    is_general = asks_in_general(prompt, [one.memory.content for one in answer.found])
+    return least_certainty(floor, is_general=is_general, is_own=is_about_the_person(prompt))
 
 
 def _reason_against(memory: Memory, text: str, place: Place, known: _Known) -> str:

@@ -15,6 +15,9 @@ FLOOR = 0.06
 GENERAL = 0.3
 """Added to the floor for a general question, such as "how do I reverse a string?"."""
 
+OWN = 0.08
+"""Taken from the floor for a prompt that speaks of the person or their group ("my", "our", "we")."""
+
 COMPANY = 0.35
 """How far below the floor a memory may be that is injected along with the best one."""
 
@@ -53,3 +56,14 @@ def certainty(meaning: float, covered: float, memory_count: int) -> float:
     Among many memories some are close to any prompt by chance, so closeness counts less the more there are.
     """
     return _MEANING * meaning + 0.2 + _WORDS * covered - _CROWD * log10(max(_FEWEST, memory_count))
+
+
+def least_certainty(floor: float, *, is_general: bool, is_own: bool) -> float:
+    """What the best memory has to reach for a prompt of this kind.
+
+    >>> least_certainty(0.1, is_general=False, is_own=False)
+    0.1
+    """
+    if is_general:
+        return floor + GENERAL
+    return floor - OWN if is_own else floor

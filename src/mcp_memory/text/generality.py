@@ -44,13 +44,20 @@ _ASKS_IN_GENERAL = re.compile(
     re.IGNORECASE,
 )
 _SHARED = re.compile(
-    r"\b(?:my|mine|our|ours|we|us|we're|we've|let's|i'm|i've|am i|do i lead|again"
+    r"\b(?:my (?!last|first|next|previous|current|own\b)|mine|our|ours|we|us|we're|we've|let's|i'm|i've"
+    r"|am i|do i lead|again"
     r"|last (?:time|week|month|session)|yesterday|earlier|still|already|here|should i|do i (?:have|need)"
     r"|can i (?:have|eat|take)|i have"
-    r"|(?:this|these) (?!mean|work|sentence|paragraph|text|code|folder|file|error)\w+"
+    r"|al final|otra vez|(?:qué|dónde|cuándo|quién|cuáles|cuál) (?:\w+ ){0,2}(?:pido|pongo|subo|llevo|mando"
+    r"|entrego"
+    r"|guardo|compro|digo|reservo|aviso|llamo|invito|preparo|traigo)|me (?:quedan?|faltan?|tocan?|viene|han"
+    r"|habían)"
     r"|mis?|nuestr[oa]s?|nosotros|tenemos|tengo|hicimos|\w+amos|aquí|ayer|todavía|le hago|voy"
     r"|mein\w*|unser\w*|wir|uns|gestern|mon|ma|mes|notre|nos|nous|ici)\b",
     re.IGNORECASE,
+)
+_AT_HAND = re.compile(
+    r"\b(?:this|these) (?!mean|work|sentence|paragraph|text|code|folder|file|error)\w+", re.IGNORECASE
 )
 # "The build" is one that both know; "the boiling point of nitrogen" is not. A plural article says little: it
 # also stands before whole kinds ("las ovejas").
@@ -64,6 +71,36 @@ _OF_THE_WORLD = re.compile(
     r"^\W*(?:[\w+#.-]{1,20}: |explain|translate|define|who (?:is|was|were|\w+ed|built|wrote|made)\b"
     r"|what time is it|is there a way|c[oó]mo se|quién (?:es|fue|\w+ó)\b|qué significa|explica|traduce"
     r"|was ist|qu'est-ce)",
+    re.IGNORECASE,
+)
+# Asks for knowledge of a whole kind, whatever the memory knows by the names in it.
+_OF_A_KIND = re.compile(
+    r"\b(?:difference|differences|distinction) between\b|\b(?:pros and cons|advantages|disadvantages"
+    r"|drawbacks|benefits|history|origin|etymology|definition|meaning) of (?!our|my|the (?:\w+ ){0,2}we\b)"
+    r"|^\W*(?:what|who|when|which)\b[^,]{0,40}\b(?:introduced|invented|discovered|founded|released)\b"
+    r"|^\W*(?:what(?:'s| is| are)|explain(?: to me)?(?: what)?|define) (?:an? "
+    r"|meant by )(?!.* (?-i:[A-Z][a-z]))"
+    r"|\b(?:written in|better than|faster than|the same as|short for|stands? for)\b"
+    r"|\bhow (?:does|do) [\w ]{2,30} (?:differ|compare|work)\b"
+    r"|\b(?:diferencias?|distinción) (?:hay )?entre\b|\b(?:ventajas|desventajas|inconvenientes|historia"
+    r"|origen|significado|definición) de (?!mi|nuestr)"
+    r"|^\W*(?:qué|que) (?:es|son|significa|quiere decir)\b|^\W*(?:quién|quien|cuándo) (?:\w+ )?(?:descubrió"
+    r"|inventó"
+    r"|fundó|escribió|ganó|nació)\b"
+    r"|^\W*cuál(?:es)? (?:es|son|era|fue) (?:el|la|los|las) (?:velocidad|capital|masa|distancia|altura"
+    r"|población|fórmula"
+    r"|temperatura|unidad|diferencia|mejor|más|mayor|menor)\b|\bmás \w+,? (?:el|la|los|las)\b[^?]+\bo\b"
+    r"|\b(?:unterschied zwischen|vorteile von|différence entre|avantages d)",
+    re.IGNORECASE,
+)
+_OF_SOMEBODY = re.compile(r"\b[A-ZÁÉÍÓÚÑ][\wá-ÿ]+'s\b|\b(?i:did|does|has) [A-ZÁÉÍÓÚÑ][a-zá-ÿ]+\b")
+_IN_GENERAL = re.compile(r"\b(?:in general|en general|im allgemeinen|en général)\b", re.IGNORECASE)
+_INVENTS = re.compile(
+    r"^\W*(?:(?:please|can you|could you) )?(?:write|compose|invent|make up|tell|give)(?: me"
+    r"| us)? (?:an? )?(?:[\w-]+ ){0,2}"
+    r"(?:poem|haiku|limerick|joke|riddle|rap|lullaby|fairy tale|bedtime story|short story)s?\b"
+    r"|^\W*(?:escribe|escríbeme|inventa|cuéntame|dime) (?:un|una) (?:\w+ ){0,2}(?:poema|haiku|chiste|cuento"
+    r"|adivinanza)\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“«][^\"”»]{3,}[\"”»]")
@@ -109,8 +146,12 @@ def asks_in_general(prompt: str, memories: Iterable[str] = ()) -> bool:
     True
     """
     said = _QUOTED.sub('""', " ".join(prompt.split()))
-    if not _ASKS_IN_GENERAL.search(said) or is_about_the_person(said):
+    if _INVENTS.match(said):
+        return True
+    if not _ASKS_IN_GENERAL.search(said) or is_about_the_person(said) or _AT_HAND.search(said):
         return False
+    if _IN_GENERAL.search(said) or (_OF_A_KIND.search(said) and not _OF_SOMEBODY.search(said)):
+        return True
     if _DEFINITE.search(said) and not _OF_THE_WORLD.match(said):
         return False
     names = _NAME.findall(said)

@@ -318,8 +318,12 @@ CLIENTS = {
         Client(
             name="windsurf", title="Windsurf",
             folder=lambda around: around.home / ".codeium" / "windsurf", edits=_windsurf,
+            note="It has no hooks: the assistant has to call the tools.",
         ),
-        Client(name="zed", title="Zed", program="zed", folder=_zed_folder, edits=_zed),
+        Client(
+            name="zed", title="Zed", program="zed", folder=_zed_folder, edits=_zed,
+            note="It has no hooks: the assistant has to call the tools.",
+        ),
     )
 }  # fmt: skip
 
