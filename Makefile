@@ -49,13 +49,7 @@ test: setup ## Every test, on both databases and with real clients
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: setup ## Format, lint, types, layers, documents and unit tests, in under a minute
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python tools/docs.py --check
-	$(BIN)/python tools/release.py
-	$(BIN)/python -m pytest -q -n 2 tests/unit
+	$(BIN)/python tools/check.py
 
 fix: setup ## Repair what a program can repair
 	$(BIN)/ruff format .

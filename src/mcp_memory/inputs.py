@@ -1,9 +1,10 @@
-"""Values that callers hand in to be stored. The engine checks them (`engine/drafts.py`)."""
+"""Values that callers hand in: what to store, and the options of use cases. The engine checks them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any
 
 from mcp_memory.fields import Help, OptionalText, given_fields
@@ -13,7 +14,9 @@ from mcp_memory.model import (
     ORDINARY_IMPORTANCE,
     PINNED_TYPE,
     Memory,
+    SearchMode,
 )
+from mcp_memory.tuning import Fading
 
 PLAIN_TYPE = "observation"
 """The type of a memory whose writer named none."""
@@ -87,7 +90,9 @@ class NewEntity:
 
     name: Annotated[str, Help("What it is called; this is how it is found again.")]
     type: Annotated[str | None, Help("What kind of thing it is, e.g. Person, Project, Component.")] = None
-    observations: Annotated[tuple[str, ...], Help("Short facts about it, one each.")] = ()
+    observations: Annotated[
+        tuple[str, ...], Help("Short facts about it, one each. Those it already has are skipped.")
+    ] = ()
     description: Annotated[str | None, Help("One sentence that says what it is.")] = None
     metadata: Annotated[Mapping[str, Any], Help("Anything else worth keeping with it.")] = field(
         default_factory=dict
@@ -117,3 +122,48 @@ class NewRelation:
     """Missing ends are created instead of refused."""
     with_inverse: bool = False
     """`contiene` also creates `parte_de` in the other direction, and the reverse."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallOptions:
+    """How memories are searched for a query (`Recall.recall`)."""
+
+    mode: Annotated[
+        SearchMode,
+        Help(
+            "hybrid for most questions; keyword for exact terms; semantic for the same in other words; "
+            "graph for what is known around an entity that the query names."
+        ),
+    ] = "hybrid"
+    fading: Annotated[
+        Fading | None,
+        Help(
+            "gentle finds old memories as well as new ones; strict prefers and shows what was stored or used "
+            "lately. The server's setting unless set."
+        ),
+    ] = None
+    limit: Annotated[int | None, Help("How many at most, 1 to 100; 20 unless set.")] = None
+    offset: Annotated[int, Help("Skip this many, to get the next page.")] = 0
+    entity_name: Annotated[
+        str | None, Help("Only memories about this entity; in graph mode, the entity to start from.")
+    ] = None
+    hops: Annotated[int, Help("In graph mode: how many relations to follow, 1 to 5.")] = 1
+    explain: Annotated[bool, Help("Also say for each result how its score came about.")] = False
+    include_archived: Annotated[bool, Help("Also search archived memories.")] = False
+    as_of: Annotated[datetime | None, Help("Read what was known at this earlier time instead of now.")] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConsolidationOptions:
+    """What a run of consolidation compares and merges (`Maintenance.consolidate`)."""
+
+    threshold: Annotated[
+        float | None, Help("Merge whatever is at least this similar, 0 to 1. Unset: only what says the same.")
+    ] = None
+    force: Annotated[
+        bool, Help("Also merge what differs in a number, name, date or negation. Rarely right.")
+    ] = False
+    dry_run: Annotated[bool, Help("Only show what would be merged.")] = False
+    full: Annotated[bool, Help("Look at every memory again, not only at those new since the last run.")] = (
+        False
+    )

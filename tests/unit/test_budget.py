@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_memory.text.budget import tokens, within
@@ -52,15 +52,14 @@ def test_an_entity_loses_its_last_observations_first() -> None:
     assert tokens(cut) <= 200
 
 
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(max_size=200),
-        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=8), inner, max_size=5),
-        max_leaves=20,
-    ).filter(lambda value: isinstance(value, dict)),
-    st.integers(50, 500),
+PARTS = st.recursive(
+    st.none() | st.integers() | st.text(max_size=200),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=8), inner, max_size=5),
+    max_leaves=20,
 )
-@settings(max_examples=500)
+
+
+@given(st.dictionaries(st.text(max_size=8), PARTS, max_size=5), st.integers(50, 500))
 def test_no_answer_is_longer_than_asked(answer: Any, limit: int) -> None:
     cut = within(answer, limit)
     # Where there is room for nothing, only the shape is left.

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from mcp_memory.cli.memory_rendering import memory_json, print_memories
-from mcp_memory.cli.options import CHANGE_ID, MEMORY_ID, SHARE, ask, moment
+from mcp_memory.cli.options import CHANGE_ID, MEMORY_ID, ask, options_for
 from mcp_memory.cli.output import counted, json_option, limit_option, note, print_json, say, shaped, table
 from mcp_memory.cli.session import CLIENT, Session
 from mcp_memory.engine.history import MOST_LISTED, Change, Past, Purged
 from mcp_memory.engine.memories import Deleted
 from mcp_memory.errors import NotFound
-from mcp_memory.model import Event
+from mcp_memory.model import Event, Filter
 from mcp_memory.text.change_words import change_in_words
 from mcp_memory.text.preview import shortened
 
@@ -132,10 +132,8 @@ def _purge_backups(session: Session, replace: bool) -> None:
 
 @click.command(short_help="Delete the memories that meet all conditions.")
 @click.argument("ids", nargs=-1, metavar="[ID]...", type=MEMORY_ID)
-@click.option("--type", "types", multiple=True, help="Of this type; repeat to allow several.")
-@click.option("--before", type=moment, help="Created before this time.")
-@click.option("--below-confidence", type=SHARE, help="Below this effective confidence.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
+@options_for(Filter, only="types before below_confidence")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from mcp_memory.cli.memory_rendering import PREVIEW
-from mcp_memory.cli.options import MEMORY_ID, SHARE
+from mcp_memory.cli.options import MEMORY_ID, options_for
 from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.maintenance import Consolidated, Pruned
+from mcp_memory.inputs import ConsolidationOptions
 from mcp_memory.text.preview import shortened
 
 SHOWN = 50
 
 
 @click.command()
-@click.option(
-    "--threshold", type=SHARE, help="Merge whatever is at least this similar; else only what says the same."
-)
-@click.option("--force", is_flag=True, help="Also merge what differs in a number, name, date or negation.")
-@click.option("--full", is_flag=True, help="Compare all memories, not only new or changed ones.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be merged.")
+@options_for(ConsolidationOptions)
 @json_option
 @click.pass_obj
-def consolidate(
-    session: Session, threshold: float | None, force: bool, full: bool, dry_run: bool, as_json: bool
-) -> None:
+def consolidate(session: Session, /, as_json: bool, **options: Any) -> None:
     """Merge memories that say the same. Merged wordings stay readable, and a merge can be undone."""
     with Bar("things") as bar:
-        done = session.engine.maintenance.consolidate(
-            threshold, full=full, dry_run=dry_run, force=force, progress=bar.file
-        )
+        done = session.engine.maintenance.consolidate(**options, progress=bar.file)
     if as_json:
         print_json(_report(done))
     else:

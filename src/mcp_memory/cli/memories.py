@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from typing import Any, get_args
 
 import click
@@ -23,7 +22,6 @@ from mcp_memory.cli.options import (
     ENTITY_NAME,
     MEMORY_ID,
     SHARE,
-    as_of_option,
     given,
     options_for,
     text_or_input,
@@ -32,13 +30,11 @@ from mcp_memory.cli.output import counted, json_option, limit_option, note, prin
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.memories import MOST_LISTED, Stored
 from mcp_memory.errors import Invalid, NotFound
-from mcp_memory.inputs import NewMemory
-from mcp_memory.model import ASSOCIATION_TYPES, Filter, Memory, SearchMode
+from mcp_memory.inputs import NewMemory, RecallOptions
+from mcp_memory.model import ASSOCIATION_TYPES, Filter, Memory
 from mcp_memory.storage.orders import ORDERS
 from mcp_memory.text.preview import shortened
 from mcp_memory.tuning import Fading
-
-MODES = click.Choice(get_args(SearchMode))
 
 
 @click.command()
@@ -61,19 +57,8 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
 
 @click.command()
 @click.argument("query")
-@click.option(
-    "--mode",
-    type=MODES,
-    default="hybrid",
-    show_default=True,
-    help="By words and meaning, by one of them, or along the relations of entities in the query.",
-)
 @options_for(Filter, without="forgotten archived")
-@click.option("--about", type=ENTITY_NAME, help="Only about this entity; with --mode graph, where to start.")
-@click.option("--hops", type=click.IntRange(1, 5), default=1, help="How far --mode graph goes.")
-@click.option("--limit", type=click.IntRange(1, 100), help="Show at most this many.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many.")
-@click.option("--explain", is_flag=True, help="Show why each result was found.")
+@options_for(RecallOptions, without="fading")
 @click.option(
     "--fading",
     type=click.Choice(get_args(Fading)),
@@ -81,53 +66,27 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
     show_default=True,
     help="gentle finds old memories as well as new ones; strict multiplies scores by confidence.",
 )
-@click.option("--archived", "include_archived", is_flag=True, help="Also search archived memories.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(1),
     help="Show as many as fit into so many tokens, and what was said around the best of them.",
 )
-@as_of_option
 @json_option
 @click.pass_obj
-def recall(
-    session: Session,
-    /,
-    query: str,
-    mode: SearchMode,
-    about: str | None,
-    hops: int,
-    limit: int | None,
-    offset: int,
-    explain: bool,
-    fading: Fading,
-    include_archived: bool,
-    max_tokens: int | None,
-    as_of: datetime | None,
-    as_json: bool,
-    **filters: Any,
-) -> None:
+def recall(session: Session, /, query: str, max_tokens: int | None, as_json: bool, **options: Any) -> None:
     """Find memories, best first. Results are reinforced, which slows their fading."""
     answer = session.engine.recall.recall(
         query,
-        mode=mode,
-        filter=Filter(**given(filters)),
-        entity_name=about,
-        hops=hops,
-        limit=limit,
-        offset=offset,
-        explain=explain,
-        fading=fading,
-        include_archived=include_archived,
+        filter=Filter(**given(options, Filter)),
         max_tokens=max_tokens,
-        as_of=as_of,
+        **given(options, RecallOptions),
     )
     if as_json:
         found = [hit_json(hit) for hit in answer.hits]
         print_json({"mode": answer.mode, "memories": found, "total": answer.total})
         return
-    print_hits(answer.hits, explain=explain)
-    if answer.mode != mode:
+    print_hits(answer.hits, explain=options["explain"])
+    if answer.mode != (options["mode"] or RecallOptions().mode):
         note(f"Searched by {answer.mode}")
 
 

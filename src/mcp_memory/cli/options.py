@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
@@ -83,13 +83,20 @@ def json_object(text: str) -> dict[str, Any]:
     return read
 
 
-_SPELLED = {"tags": "--tag", "types": "--type", "entity_names": "--about", "observations": "--observation"}
+_SPELLED = {
+    "tags": "--tag",
+    "types": "--type",
+    "entity_names": "--about",
+    "entity_name": "--about",
+    "include_archived": "--archived",
+    "observations": "--observation",
+}
 _SHORT = {"observations": ("-o",)}
 _TIMES = " Such as 2026-03-08, yesterday, '2 weeks ago'."
 
 
 def options_for(
-    value: type[DataclassInstance], *, without: str = "", **helps: str
+    value: type[DataclassInstance], *, only: str = "", without: str = "", **helps: str
 ) -> Callable[[Decorated], Decorated]:
     """Options for the fields of a value that callers may give; `helps` overrides help texts.
 
@@ -98,7 +105,7 @@ def options_for(
     options = [
         _option(one, helps.get(one.name, one.help))
         for one in given_fields(value)
-        if one.name not in without.split()
+        if one.name not in without.split() and (not only or one.name in only.split())
     ]
 
     def declared(command: Decorated) -> Decorated:
@@ -109,31 +116,34 @@ def options_for(
     return declared
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name, value in options.items() if value not in (None, ())}
+def given(options: Mapping[str, Any], value: type[DataclassInstance] | None = None) -> dict[str, Any]:
+    """The options that were given; with a `value`, only those of its fields."""
+    names = options if value is None else {one.name for one in given_fields(value)}
+    return {name: one for name, one in options.items() if name in names and one not in (None, ())}
 
 
 def _option(one: GivenField, help: str) -> Callable[[Decorated], Decorated]:
     flag = _SPELLED.get(one.name, f"--{one.name.replace('_', '-')}")
     kinds = get_args(one.kind) or (one.kind,)
     if one.kind is bool:
-        return click.option(flag, is_flag=True, help=help)
+        return click.option(flag, one.name, is_flag=True, help=help)
     if bool in kinds:
         return click.option(f"{flag}/--not-{flag[2:]}", default=None, help=help)
+    names_entity = one.name in ("entity_name", "entity_names")
     if get_origin(one.kind) is tuple:
-        kind = ENTITY_NAME if one.name == "entity_names" else None
         short = _SHORT.get(one.name, ())
+        name = ENTITY_NAME if names_entity else None
         return click.option(
-            flag, *short, one.name, multiple=True, type=kind, help=f"{help} Repeat for several."
+            flag, *short, one.name, multiple=True, type=name, help=f"{help} Repeat for several."
         )
     if get_origin(one.kind) is Mapping:
         return click.option(flag, type=json_object, help=f"{help} A JSON object.")
     if datetime in kinds:
         return click.option(flag, type=moment, help=help + _TIMES)
-    if float in kinds:
-        return click.option(flag, type=SHARE, help=help)
-    return click.option(flag, help=help)
+    if get_origin(one.kind) is Literal:
+        return click.option(flag, type=click.Choice(kinds), help=help)
+    kind = SHARE if float in kinds else int if int in kinds else ENTITY_NAME if names_entity else None
+    return click.option(flag, one.name, type=kind, help=help)
 
 
 def as_of_option(command: Decorated) -> Decorated:

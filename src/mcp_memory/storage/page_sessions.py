@@ -1,6 +1,6 @@
 """Logins of the page, and one-time login codes."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -23,13 +23,7 @@ class PageSessions:
         self._scope = scope
 
     def add(self, kind: Kind, session: PageSession) -> None:
-        self._scope.change(
-            "add_page_session",
-            kind=kind,
-            digest=session.digest,
-            credential=session.credential,
-            expires_at=session.expires_at,
-        )
+        self._scope.change("add_page_session", kind=kind, **asdict(session))
 
     def find(self, kind: Kind, digest: str) -> PageSession | None:
         """One that has not expired."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -20,73 +20,58 @@ TYPES = "fact, preference, decision, identity, event, observation, goal, todo"
 
 
 class AssociationItem(Arguments):
-    target_id: Annotated[str, Field(description="The id of the memory to link to, from memory_recall.")]
-    type: Annotated[
-        str,
-        Field(
-            validation_alias="relation_type",
-            description="related_to; updates: this replaces the target; contradicts; caused_by; result_of; "
-            "part_of.",
-        ),
-    ] = "related_to"
-    weight: Annotated[float, Field(description="How strong the link is, 0 to 1.")] = 0.5
+    target_id: str = Field(description="The id of the memory to link to, from memory_recall.")
+    type: str = Field(
+        "related_to",
+        validation_alias="relation_type",
+        description="related_to; updates: this replaces the target; contradicts; caused_by; result_of; "
+        "part_of.",
+    )
+    weight: float = Field(0.5, description="How strong the link is, 0 to 1.")
 
 
 @takes(NewMemory, KINDS, only="content type importance source channel pinned",
        type="memory_type", channel="channel_id")  # fmt: skip
 class MemorySave(Arguments):
-    content: Annotated[
-        str, Field(description="What to remember: concise but complete, at most 50,000 bytes.")
-    ]
-    type: Annotated[
-        str,
-        Field(
-            validation_alias="memory_type",
-            description=f"One of {TYPES}; or a name of your own. identity never fades.",
-        ),
-    ] = "fact"
-    importance: Annotated[
-        float | None, Field(description="0 to 1; higher is recalled more easily. Follows from the type.")
-    ] = None
-    source: Annotated[
-        str | None, Field(description="Where it comes from, e.g. user stated explicitly, inferred.")
-    ] = None
-    associations: Annotated[
-        list[AssociationItem], Field(description="Links to memories that it belongs with.")
-    ] = []
+    content: str = Field(description="What to remember: concise but complete, at most 50,000 bytes.")
+    type: str = Field(
+        "fact",
+        validation_alias="memory_type",
+        description=f"One of {TYPES}; or a name of your own. identity never fades.",
+    )
+    importance: float | None = Field(
+        None, description="0 to 1; higher is recalled more easily. Follows from the type."
+    )
+    source: str | None = Field(
+        None, description="Where it comes from, e.g. user stated explicitly, inferred."
+    )
+    associations: list[AssociationItem] = Field([], description="Links to memories that it belongs with.")
 
 
 class MemoryRecall(Sized):
-    query: Annotated[
-        str | None,
-        Field(description="For hybrid mode: a question or a description, in words the memory may contain."),
-    ] = None
-    max_results: Annotated[int, Field(description="1 to 50.")] = 10
-    memory_type: Annotated[str | None, Field(description="Only this type. Typed mode needs it.")] = None
-    mode: Annotated[
-        AgentMode,
-        Field(
-            description="hybrid: by query, for most cases. recent: the newest. "
-            "important: the most important. typed: all of one type."
-        ),
-    ] = "hybrid"
-    sort_by: Annotated[
-        SortOrder | None,
-        Field(description="The order of results in modes without a query."),
-    ] = None
-    channel_id: Annotated[str | None, Field(description="Only memories from this conversation.")] = None
-    explain: Annotated[bool, Field(description="Also say for each result how it was found.")] = False
-    max_tokens: Annotated[
-        int | None,
-        Field(description="Fit the answer into this many tokens, with the context of the best results."),
-    ] = None
-    include_archived: Annotated[bool, Field(description="Also search archived memories.")] = False
-    details: Annotated[bool, Field(description="With everything that is kept about each memory.")] = False
+    query: str | None = Field(
+        None, description="For hybrid mode: a question or a description, in words the memory may contain."
+    )
+    max_results: int = Field(10, description="1 to 50.")
+    memory_type: str | None = Field(None, description="Only this type. Typed mode needs it.")
+    mode: AgentMode = Field(
+        "hybrid",
+        description="hybrid: by query, for most cases. recent: the newest. "
+        "important: the most important. typed: all of one type.",
+    )
+    sort_by: SortOrder | None = Field(None, description="The order of results in modes without a query.")
+    channel_id: str | None = Field(None, description="Only memories from this conversation.")
+    explain: bool = Field(False, description="Also say for each result how it was found.")
+    max_tokens: int | None = Field(
+        None, description="Fit the answer into this many tokens, with the context of the best results."
+    )
+    include_archived: bool = Field(False, description="Also search archived memories.")
+    details: bool = Field(False, description="With everything that is kept about each memory.")
 
 
 class MemoryDelete(Arguments):
-    memory_id: Annotated[str, Field(description="The id of the memory to forget, from memory_recall.")]
-    reason: Annotated[str | None, Field(description="Why, in a few words; kept for the record.")] = None
+    memory_id: str = Field(description="The id of the memory to forget, from memory_recall.")
+    reason: str | None = Field(None, description="Why, in a few words; kept for the record.")
 
 
 @drawn(SimilarMemory, only="id reason", id="memory_id")

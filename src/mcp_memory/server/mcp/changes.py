@@ -24,22 +24,19 @@ if TYPE_CHECKING:
 
 
 class UndoChange(Arguments):
-    change_id: Annotated[
-        str | None, Field(description="Your own latest change unless given. list_changes shows all.")
-    ] = None
+    change_id: str | None = Field(
+        None, description="Your own latest change unless given. list_changes shows all."
+    )
 
 
 class ListChanges(Arguments):
-    limit: Annotated[int, Field(description="1 to 100.")] = 20
-    cursor: Annotated[int | None, Field(description="next_cursor of the page before.")] = None
+    limit: int = Field(20, description="1 to 100.")
+    cursor: int | None = Field(None, description="next_cursor of the page before.")
 
 
 class RestoreMemory(Arguments):
     memory_id: MemoryId
-    version: Annotated[
-        int | None,
-        Field(description="Restore this earlier version, from memory_history."),
-    ] = None
+    version: int | None = Field(None, description="Restore this earlier version, from memory_history.")
 
 
 class MemoryHistory(Sized):

@@ -30,66 +30,52 @@ class OneEntity(Arguments):
 
 
 class SplitItem(Arguments):
-    name: Annotated[str, Field(description="The name of the new entity.")]
-    type: Annotated[
-        str, Field(validation_alias="entity_type", description="Its type, usually that of the original.")
-    ]
-    observations: Annotated[
-        tuple[str, ...], Field(description="Exact texts of the original's observations to move.")
-    ]
+    name: str = Field(description="The name of the new entity.")
+    type: str = Field(validation_alias="entity_type", description="Its type, usually that of the original.")
+    observations: tuple[str, ...] = Field(description="Exact texts of the original's observations to move.")
 
 
 class ExecuteSplit(Arguments):
     entity_name: EntityName
-    approved_splits: Annotated[list[SplitItem], Field(description="As propose_entity_split suggests them.")]
-    parent_entity_name: Annotated[
-        str | None, Field(description="Who contains the new entities; the original unless given.")
-    ] = None
-
-
-class FindDuplicates(Arguments):
-    entity_name: EntityName
-    threshold: Annotated[float, Field(description="Minimum cosine of two duplicates.", ge=0, le=1)] = 0.85
-    containment_threshold: Annotated[
-        float, Field(description="Minimum share of a short text's words in one twice as long.", ge=0, le=1)
-    ] = 0.7
-
-
-class ReportOver(Arguments):
-    stale_days: Annotated[float, Field(description="Days without use that make an entity stale.", ge=0)] = (
-        90.0
+    approved_splits: list[SplitItem] = Field(description="As propose_entity_split suggests them.")
+    parent_entity_name: str | None = Field(
+        None, description="Who contains the new entities; the original unless given."
     )
 
 
+class FindDuplicates(Arguments):
+    name: str = Field(validation_alias="entity_name", description="The entity's exact name.")
+    threshold: float = Field(0.85, description="Minimum cosine of two duplicates.", ge=0, le=1)
+    containment_threshold: float = Field(
+        0.7, description="Minimum share of a short text's words in one twice as long.", ge=0, le=1
+    )
+
+
+class ReportOver(Arguments):
+    stale_days: float = Field(90.0, description="Days without use that make an entity stale.", ge=0)
+
+
 class AddReflection(Arguments):
-    target_type: Annotated[
-        Literal["entity", "session", "relation", "global"], Field(description="What it is about.")
-    ]
-    content: Annotated[str, Field(description="Free prose.")]
-    author: Annotated[
-        str | None, Field(description="Who wrote it, e.g. nolan or sofia; any name will do.")
-    ] = None
-    mood: Annotated[
-        str | None,
-        Field(description="frustracion, satisfaccion, curiosidad, duda, insight, or any other word."),
-    ] = None
-    target_id: Annotated[
-        int | None,
-        Field(
-            description="The entity_id or relation_id that open_nodes with details shows; none for global."
-        ),
-    ] = None
-    target_name: Annotated[str | None, Field(description="Instead of target_id: the entity's name.")] = None
+    target_type: Literal["entity", "session", "relation", "global"] = Field(description="What it is about.")
+    content: str = Field(description="Free prose.")
+    author: str | None = Field(None, description="Who wrote it, e.g. nolan or sofia; any name will do.")
+    mood: str | None = Field(
+        None, description="frustracion, satisfaccion, curiosidad, duda, insight, or any other word."
+    )
+    target_id: int | None = Field(
+        None, description="The entity_id or relation_id that open_nodes with details shows; none for global."
+    )
+    target_name: str | None = Field(None, description="Instead of target_id: the entity's name.")
 
 
 class SearchReflections(Sized):
-    query: Annotated[str, Field(description="What to look for.")]
-    author: Annotated[str | None, Field(description="Only those of this author.")] = None
-    mood: Annotated[str | None, Field(description="Only those of this mood.")] = None
-    target_type: Annotated[
-        Literal["entity", "session", "relation", "global"] | None, Field(description="Only those about this.")
-    ] = None
-    limit: Annotated[int, Field(description="How many at most.", ge=1, le=50)] = 10
+    query: str = Field(description="What to look for.")
+    author: str | None = Field(None, description="Only those of this author.")
+    mood: str | None = Field(None, description="Only those of this mood.")
+    target_type: Literal["entity", "session", "relation", "global"] | None = Field(
+        None, description="Only those about this."
+    )
+    limit: int = Field(10, description="How many at most.", ge=1, le=50)
 
 
 @drawn(Analysis, without="id split_score", name="entity_name")
@@ -253,11 +239,7 @@ def find_duplicate_observations(engine: Engine, arguments: FindDuplicates) -> Du
     Changes nothing: read the pairs (texts may be alike and still differ in a number or a name), then use
     delete_observations on those that are not needed.
     """
-    found = engine.curation.duplicates(
-        arguments.entity_name,
-        threshold=arguments.threshold,
-        containment_threshold=arguments.containment_threshold,
-    )
+    found = engine.curation.duplicates(**arguments.values())
     return DuplicatesFound.of(found, entity_name=found.entity.name, total_observations=len(found.texts))
 
 
@@ -291,14 +273,7 @@ def add_reflection(engine: Engine, arguments: AddReflection) -> ReflectionResult
 @tool(title="Search Reflections", annotations=READS)
 def search_reflections(engine: Engine, arguments: SearchReflections) -> ReflectionsFound:
     """Find reflections by meaning and words, recent ones first; for facts use search_semantic."""
-    answer = engine.reflections.search(
-        arguments.query,
-        limit=arguments.limit,
-        author=arguments.author,
-        mood=arguments.mood,
-        target_type=arguments.target_type,
-    )
-    return ReflectionsFound.of(answer)
+    return ReflectionsFound.of(engine.reflections.search(**arguments.values()))
 
 
 TOOLS = (

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.server.mcp.tools import Arguments, Moment, Sized
 
 if TYPE_CHECKING:
     from mcp_memory.engine.relating import Triple
-    from mcp_memory.inputs import NewEntity, NewRelation
 
 
 class EntityItem(Arguments):
-    name: Annotated[str, Field(description="What the entity is called; this is how it is found again.")]
-    entityType: Annotated[  # noqa: N815 - the wire's spelling
-        str | None, Field(description="What kind of thing it is, e.g. Person, Project, Component.")
-    ] = None
-    observations: Annotated[
-        list[str], Field(description="Short facts about it, one each. Those it already has are skipped.")
-    ] = []
-    entity_type: Annotated[
-        str | None,
-        Field(
-            description="Instead of entityType: an entity of this name but another type is another entity."
-        ),
-    ] = None
-    description: Annotated[str | None, Field(description="One sentence that says what it is.")] = None
-    metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
-    status: Annotated[
-        str | None, Field(description="active, paused, completed or archived; the latter are ranked lower.")
-    ] = None
+    name: str = Field(description="What the entity is called; this is how it is found again.")
+    entityType: str | None = Field(
+        None, description="What kind of thing it is, e.g. Person, Project, Component."
+    )
+    observations: list[str] = Field(
+        [], description="Short facts about it, one each. Those it already has are skipped."
+    )
+    entity_type: str | None = Field(
+        None, description="Instead of entityType: an entity of this name but another type is another entity."
+    )
+    description: str | None = Field(None, description="One sentence that says what it is.")
+    metadata: dict[str, Any] = Field({}, description="Anything else worth keeping with it.")
+    status: str | None = Field(
+        None, description="active, paused, completed or archived; the latter are ranked lower."
+    )
 
     @property
     def is_plain(self) -> bool:
@@ -40,35 +37,30 @@ class EntityItem(Arguments):
         return self.entity_type is None and self.description is None and "metadata" not in self.given()
 
     def wanted(self) -> NewEntity:
-        from mcp_memory.inputs import NewEntity
-
         return self.fill(
             NewEntity, type=self.entity_type or self.entityType, same_type=self.entity_type is not None
         )
 
 
 class CreateEntities(Arguments):
-    entities: Annotated[list[EntityItem], Field(description="At most 50.")]
+    entities: list[EntityItem] = Field(description="At most 50.")
 
 
 class RelationItem(Arguments):
-    from_: Annotated[
-        str | None, Field(alias="from", description="The entity the relation starts at. It must exist.")
-    ] = None
-    to: Annotated[str | None, Field(description="The entity the relation leads to. It must exist.")] = None
-    relationType: Annotated[  # noqa: N815 - the wire's spelling
-        str | None, Field(description="In active voice, e.g. uses, depends_on, works_at.")
-    ] = None
-    source: Annotated[
-        str | None,
-        Field(description="Instead of `from`: an entity that does not exist is made, type unknown."),
-    ] = None
-    target: Annotated[str | None, Field(description="Instead of `to`: made in the same way.")] = None
-    relation_type: Annotated[str | None, Field(description="Instead of relationType.")] = None
-    strength: Annotated[float | None, Field(description="How strong the connection is, 0 to 1.")] = None
-    confidence: Annotated[float | None, Field(description="How sure it is, 0 to 1.")] = None
-    context: Annotated[str | None, Field(description="Why or where this holds.")] = None
-    metadata: Annotated[dict[str, Any], Field(description="Anything else worth keeping with it.")] = {}
+    from_: str | None = Field(
+        None, alias="from", description="The entity the relation starts at. It must exist."
+    )
+    to: str | None = Field(None, description="The entity the relation leads to. It must exist.")
+    relationType: str | None = Field(None, description="In active voice, e.g. uses, depends_on, works_at.")
+    source: str | None = Field(
+        None, description="Instead of `from`: an entity that does not exist is made, type unknown."
+    )
+    target: str | None = Field(None, description="Instead of `to`: made in the same way.")
+    relation_type: str | None = Field(None, description="Instead of relationType.")
+    strength: float | None = Field(None, description="How strong the connection is, 0 to 1.")
+    confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
+    context: str | None = Field(None, description="Why or where this holds.")
+    metadata: dict[str, Any] = Field({}, description="Anything else worth keeping with it.")
 
     @property
     def is_plain(self) -> bool:
@@ -84,8 +76,6 @@ class RelationItem(Arguments):
         return str(source), str(target), str(type)
 
     def wanted(self) -> NewRelation:
-        from mcp_memory.inputs import NewRelation
-
         source, target, type = self.ends
         ends = {"source": source, "target": target, "type": type}
         return self.fill(NewRelation, **ends, make_ends=not self.is_plain, with_inverse=self.is_plain)
@@ -101,84 +91,76 @@ class SomeRelations(Arguments):
 
 
 class ObservationsOf(Arguments):
-    entityName: Annotated[str, Field(description="The entity's exact name. It must exist.")]  # noqa: N815
-    contents: Annotated[list[str], Field(description="Facts to add, one each.")]
+    entityName: str = Field(description="The entity's exact name. It must exist.")
+    contents: list[str] = Field(description="Facts to add, one each.")
 
 
 class AddObservations(Arguments):
-    name: Annotated[str | None, Field(description="The entity's exact name. It must exist.")] = None
-    observations: Annotated[
-        list[str | ObservationsOf],
-        Field(description="With `name`: the facts. Without: one {entityName, contents} for each entity."),
-    ]
-    kind: Annotated[
-        str | None,
-        Field(description="What the facts are: finding, decision, state, spec, metric, metadata or generic."),
-    ] = None
-    supersedes: Annotated[
-        str | None,
-        Field(description="The text or id of an observation of this entity that the last new one replaces."),
-    ] = None
+    name: str | None = Field(None, description="The entity's exact name. It must exist.")
+    observations: list[str | ObservationsOf] = Field(
+        description="With `name`: the facts. Without: one {entityName, contents} for each entity."
+    )
+    kind: str | None = Field(
+        None, description="What the facts are: finding, decision, state, spec, metric, metadata or generic."
+    )
+    supersedes: str | None = Field(
+        None, description="The text or id of an observation of this entity that the last new one replaces."
+    )
 
 
 class UnwantedOf(Arguments):
-    entityName: Annotated[str, Field(description="The entity's exact name.")]  # noqa: N815
-    observations: Annotated[list[str], Field(description="The exact texts to take away.")]
+    entityName: str = Field(description="The entity's exact name.")
+    observations: list[str] = Field(description="The exact texts to take away.")
 
 
 class DeleteObservations(Arguments):
-    name: Annotated[str | None, Field(description="The entity's exact name.")] = None
-    observations: Annotated[list[str], Field(description="The exact texts to take away.")] = []
-    deletions: Annotated[
-        list[UnwantedOf], Field(description="Instead of name and observations: several entities at once.")
-    ] = []
+    name: str | None = Field(None, description="The entity's exact name.")
+    observations: list[str] = Field([], description="The exact texts to take away.")
+    deletions: list[UnwantedOf] = Field(
+        [], description="Instead of name and observations: several entities at once."
+    )
 
 
 class DeleteEntities(Arguments):
-    entityNames: Annotated[list[str], Field(description="Names of the entities to delete.")] = []  # noqa: N815
-    entity_names: Annotated[list[str], Field(description="Instead of entityNames.")] = []
-    cascade_memories: Annotated[
-        bool, Field(description="Delete also the memories that were stored in their own right about them.")
-    ] = False
+    entityNames: list[str] = Field([], description="Names of the entities to delete.")
+    entity_names: list[str] = Field([], description="Instead of entityNames.")
+    cascade_memories: bool = Field(
+        False, description="Delete also the memories that were stored in their own right about them."
+    )
 
 
 class SearchNodes(Sized):
-    query: Annotated[str, Field(description="A piece of text; case does not matter, % and _ are just text.")]
-    limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=200)] = 100
-    cursor: Annotated[int, Field(description="The `next_cursor` of the page before.", ge=0)] = 0
+    query: str = Field(description="A piece of text; case does not matter, % and _ are just text.")
+    limit: int = Field(100, description="How many entities at most.", ge=1, le=200)
+    cursor: int = Field(0, description="The `next_cursor` of the page before.", ge=0)
 
 
 class OpenNodes(Sized):
-    names: Annotated[list[str], Field(description="Exact names. Unknown ones are skipped.")]
-    kinds: Annotated[list[str], Field(description="Only observations of these kinds.")] = []
-    include_superseded: Annotated[
-        bool, Field(description="Also superseded observations, and relations that ended.")
-    ] = False
-    details: Annotated[
-        bool,
-        Field(description="Also ids for other tools, status, relations, and what each observation is."),
-    ] = False
-    include_reflections: Annotated[bool, Field(description="Also reflections about them.")] = False
-    as_of: Annotated[
-        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
-    ] = None
+    names: list[str] = Field(description="Exact names. Unknown ones are skipped.")
+    kinds: list[str] = Field([], description="Only observations of these kinds.")
+    include_superseded: bool = Field(
+        False, description="Also superseded observations, and relations that ended."
+    )
+    details: bool = Field(
+        False, description="Also ids for other tools, status, relations, and what each observation is."
+    )
+    include_reflections: bool = Field(False, description="Also reflections about them.")
+    as_of: Moment | None = Field(None, description="Read what was known at this earlier time instead of now.")
 
 
 class ReadGraph(Sized):
-    limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=1000)] = 100
-    cursor: Annotated[int, Field(description="The `next_cursor` of the page before.", ge=0)] = 0
+    limit: int = Field(100, description="How many entities at most.", ge=1, le=1000)
+    cursor: int = Field(0, description="The `next_cursor` of the page before.", ge=0)
 
 
 class EndRelation(Arguments):
-    relation_id: Annotated[
-        int | None, Field(description="The relation's number, from read_graph or open_nodes with details.")
-    ] = None
-    from_: Annotated[str | None, Field(validation_alias="from", description="Instead: where it starts.")] = (
-        None
+    relation_id: int | None = Field(
+        None, description="The relation's number, from read_graph or open_nodes with details."
     )
-    to: Annotated[str | None, Field(description="Instead: where it leads.")] = None
-    relationType: Annotated[str | None, Field(description="Instead: its type.")] = None  # noqa: N815
+    from_: str | None = Field(None, validation_alias="from", description="Instead: where it starts.")
+    to: str | None = Field(None, description="Instead: where it leads.")
+    relationType: str | None = Field(None, description="Instead: its type.")
 
 
 class Migrate(Arguments):
-    source_path: Annotated[str, Field(description="The JSONL file; ~ is the home folder.")]
+    source_path: str = Field(description="The JSONL file; ~ is the home folder.")

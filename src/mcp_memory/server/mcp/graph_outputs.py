@@ -82,8 +82,8 @@ class RelationsMade(Shape):
 
 
 class AddedTo(Shape):
-    entityName: str  # noqa: N815 - the wire's spelling
-    addedObservations: list[str]  # noqa: N815
+    entityName: str
+    addedObservations: list[str]
 
 
 class ObservationsAdded(Shape):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class SearchSemantic(Sized):
-    query: Annotated[str, Field(description="A question or a description, in plain words.")]
-    limit: Annotated[int, Field(description="How many entities at most.", ge=1, le=50)] = 10
-    explain: Annotated[bool, Field(description="Also say for each result where it came from.")] = False
+    query: str = Field(description="A question or a description, in plain words.")
+    limit: int = Field(10, description="How many entities at most.", ge=1, le=50)
+    explain: bool = Field(False, description="Also say for each result where it came from.")
 
 
 class LimbicFactors(Shape):

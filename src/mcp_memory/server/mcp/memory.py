@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from mcp_memory.inputs import NewMemory
-from mcp_memory.model import Filter, SearchMode
+from mcp_memory.inputs import NewMemory, RecallOptions
+from mcp_memory.model import Filter
 from mcp_memory.ranking.decay import STRICT_FLOOR
 from mcp_memory.server.mcp import changes, graph, memory_maintenance
-from mcp_memory.server.mcp.tools import CHANGES, KINDS, READS, Arguments, Moment, Sized, ToolSet, tool
+from mcp_memory.server.mcp.tools import CHANGES, KINDS, READS, Arguments, Sized, ToolSet, tool
 from mcp_memory.server.shapes.inputs import takes
 from mcp_memory.server.shapes.memories import Memory, SimilarMemory
 from mcp_memory.server.shapes.shape import OnlyIfTrue, Record, Rounded, Shape, drawn, omitted
-from mcp_memory.tuning import Fading
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -23,52 +22,26 @@ if TYPE_CHECKING:
 
 @takes(NewMemory, KINDS, without="channel", type="memory_type")
 class StoreMemory(Arguments):
-    importance: Annotated[float, Field(description="How much it matters, 0 to 1.")] = 0.5
-    details: Annotated[bool, Field(description="Answer with everything that is kept about it.")] = False
+    importance: float = Field(0.5, description="How much it matters, 0 to 1.")
+    details: bool = Field(False, description="Answer with everything that is kept about it.")
 
 
+@takes(RecallOptions, KINDS, mode="search_mode")
 @takes(
     Filter, KINDS, without="below_confidence channel forgotten pinned superseded archived",
     types="memory_types", after="after_date", before="before_date",
 )  # fmt: skip
 class RecallMemories(Sized):
-    query: Annotated[str, Field(description="A question or a description, in plain words.")]
-    search_mode: Annotated[
-        SearchMode,
-        Field(
-            description="hybrid for most questions; keyword for exact terms; semantic for the same in other "
-            "words; graph for what is known around an entity that the query names."
-        ),
-    ] = "hybrid"
-    min_confidence: Annotated[
-        float | None,
-        Field(
-            description="Only memories whose confidence, faded by time, is at least this; "
-            f"{STRICT_FLOOR} unless set or fading is gentle.",
-        ),
-    ] = None
-    fading: Annotated[
-        Fading | None,
-        Field(
-            description="gentle finds old memories as well as new ones; strict prefers and shows what was "
-            "stored or used lately. The server's setting unless set."
-        ),
-    ] = None
-    limit: Annotated[int | None, Field(description="How many at most, 1 to 100; 20 unless set.")] = None
-    offset: Annotated[int, Field(description="Skip this many, to get the next page.")] = 0
-    entity_name: Annotated[
-        str | None,
-        Field(description="Only memories about this entity; in graph mode, the entity to start from."),
-    ] = None
-    hops: Annotated[int, Field(description="In graph mode: how many relations to follow, 1 to 5.")] = 1
-    explain: Annotated[bool, Field(description="Also say for each result how its score came about.")] = False
-    include_archived: Annotated[
-        bool, Field(description="Also search archived memories. restore_memory brings one back.")
-    ] = False
-    details: Annotated[bool, Field(description="With everything that is kept about each memory.")] = False
-    as_of: Annotated[
-        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
-    ] = None
+    query: str = Field(description="A question or a description, in plain words.")
+    min_confidence: float | None = Field(
+        None,
+        description="Only memories whose confidence, faded by time, is at least this; "
+        f"{STRICT_FLOOR} unless set or fading is gentle.",
+    )
+    include_archived: bool = Field(
+        False, description="Also search archived memories. restore_memory brings one back."
+    )
+    details: bool = Field(False, description="With everything that is kept about each memory.")
 
 
 @drawn(Memory, without="effective_confidence channel origin kind flagged superseded_by superseded_at "
@@ -143,17 +116,9 @@ def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
     """
     answer = engine.recall.recall(
         arguments.query,
-        mode=arguments.search_mode,
         filter=arguments.fill(Filter),
-        entity_name=arguments.entity_name,
-        hops=arguments.hops,
-        limit=arguments.limit,
-        offset=arguments.offset,
-        explain=arguments.explain,
-        fading=arguments.fading,
         strict_floor=STRICT_FLOOR,
-        as_of=arguments.as_of,
-        include_archived=arguments.include_archived,
+        **arguments.values(RecallOptions),
     )
     shape = FoundOut if arguments.details else FoundBrief
     return RecalledOut.of(answer, hits=[shape.of(hit) for hit in answer.hits])

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from mcp_memory.inputs import NOTES, NewMemory
+from mcp_memory.inputs import NOTES, ConsolidationOptions, NewMemory
+from mcp_memory.model import Filter
 from mcp_memory.server.mcp.graph_outputs import FullRelation
 from mcp_memory.server.mcp.tools import (
     CHANGES,
@@ -39,16 +40,11 @@ MOST_IDS = 1000
 MemoryId = Annotated[str, Field(description="The memory's id.")]
 
 
+@takes(Filter, KINDS, only="before below_confidence types", before="before_date",
+       below_confidence="min_confidence_below", types="memory_types")  # fmt: skip
 class DeleteMemories(Arguments):
-    memory_ids: Annotated[list[str], Field(description="Only these memories.")] = []
-    before_date: Annotated[
-        Moment | None, Field(description="Only memories made before this date or time, e.g. 2026-01-31.")
-    ] = None
-    min_confidence_below: Annotated[
-        float | None, Field(description="Only memories whose confidence, faded by time, is below this.")
-    ] = None
-    memory_types: Annotated[list[str], Field(description="Only memories of these types.")] = []
-    dry_run: Annotated[bool, Field(description="Only say what would be deleted.")] = False
+    memory_ids: list[str] = Field([], description="Only these memories.")
+    dry_run: bool = Field(False, description="Only say what would be deleted.")
 
 
 _NOT_HERE = "channel"
@@ -68,18 +64,14 @@ else:
 @takes(NewMemory, KINDS, optional=True, without=f"entity_names relevance {_NOT_HERE}", type="memory_type")
 class UpdateMemory(Arguments):
     memory_id: MemoryId
-    content: Annotated[str | None, Field(description="The new content.")] = None
-    type: Annotated[
-        str | None, Field(validation_alias="memory_type", description="What kind of memory it is.")
-    ] = None
-    importance: Annotated[float | None, Field(description="How much it matters, 0 to 1.")] = None
-    tags: Annotated[list[str] | None, Field(description="All of its tags.")] = None
-    metadata: Annotated[dict[str, Any] | None, Field(description="All of its metadata.")] = None
-    pinned: Annotated[bool | None, Field(description="True keeps it from fading, false lets it fade.")] = None
-    clear: Annotated[list[Emptied], Field(description="Fields to empty.")] = []
-    expected_version: Annotated[
-        int | None, Field(description="Change it only if it is still at this version.")
-    ] = None
+    content: str | None = Field(None, description="The new content.")
+    type: str | None = Field(None, validation_alias="memory_type", description="What kind of memory it is.")
+    importance: float | None = Field(None, description="How much it matters, 0 to 1.")
+    tags: list[str] | None = Field(None, description="All of its tags.")
+    metadata: dict[str, Any] | None = Field(None, description="All of its metadata.")
+    pinned: bool | None = Field(None, description="True keeps it from fading, false lets it fade.")
+    clear: list[Emptied] = Field([], description="Fields to empty.")
+    expected_version: int | None = Field(None, description="Change it only if it is still at this version.")
 
 
 def _changes(arguments: UpdateMemory) -> dict[str, Any]:
@@ -89,35 +81,23 @@ def _changes(arguments: UpdateMemory) -> dict[str, Any]:
 
 
 class GetEntityGraph(Sized):
-    entity_name: Annotated[str, Field(description="The entity in the middle, by its exact name.")]
-    depth: Annotated[int, Field(description="How many relations away to look, 0 to 5.")] = 1
-    min_strength: Annotated[float, Field(description="Follow only relations at least this strong.")] = 0.0
-    include_memories: Annotated[bool, Field(description="With the newest memories about each entity.")] = True
-    as_of: Annotated[
-        Moment | None, Field(description="Read what was known at this earlier time instead of now.")
-    ] = None
+    name: str = Field(
+        validation_alias="entity_name", description="The entity in the middle, by its exact name."
+    )
+    depth: int = Field(1, description="How many relations away to look, 0 to 5.")
+    min_strength: float = Field(0.0, description="Follow only relations at least this strong.")
+    include_memories: bool = Field(True, description="With the newest memories about each entity.")
+    as_of: Moment | None = Field(None, description="Read what was known at this earlier time instead of now.")
 
 
+@takes(ConsolidationOptions, KINDS, threshold="similarity_threshold")
 class ConsolidateMemories(Arguments):
-    similarity_threshold: Annotated[
-        float | None,
-        Field(
-            description="Merge whatever is at least this similar, 0 to 1. Left out: only what says the same."
-        ),
-    ] = None
-    force: Annotated[
-        bool,
-        Field(description="Also merge what differs in a number, name, date or negation. Rarely right."),
-    ] = False
-    dry_run: Annotated[bool, Field(description="Only show what would be merged.")] = False
-    full: Annotated[
-        bool, Field(description="Look at every memory again, not only at those new since the last run.")
-    ] = False
+    pass
 
 
 class MergeMemories(Arguments):
-    memory_id: Annotated[str, Field(description="The memory that stays.")]
-    absorbed_id: Annotated[str, Field(description="The memory that becomes a part of it.")]
+    memory_id: str = Field(description="The memory that stays.")
+    absorbed_id: str = Field(description="The memory that becomes a part of it.")
 
 
 class DeletedShown(Shape):
@@ -200,13 +180,7 @@ def delete_memories(engine: Engine, arguments: DeleteMemories) -> DeletedShown:
     first. For one memory that is wrong or outdated, memory_delete forgets it with a reason. Their entities
     stay. Can be undone for 30 days with undo_change.
     """
-    gone = engine.memories.delete(
-        arguments.memory_ids,
-        before=arguments.before_date,
-        below_confidence=arguments.min_confidence_below,
-        types=arguments.memory_types,
-        dry_run=arguments.dry_run,
-    )
+    gone = engine.memories.delete(**arguments.values())
     ids = [memory.id for memory in gone.memories]
     return DeletedShown.of(gone, deleted_count=len(ids), deleted_ids=ids[:MOST_IDS])
 
@@ -231,13 +205,7 @@ def get_entity_graph(engine: Engine, arguments: GetEntityGraph) -> EntityGraphSh
     Use it to see how things are connected around a known name. To find an entity or a memory by what it is
     about, use search_semantic or recall_memories. `truncated` says that more is within reach than is shown.
     """
-    graph = engine.walk.entity_graph(
-        arguments.entity_name,
-        depth=arguments.depth,
-        min_strength=arguments.min_strength,
-        include_memories=arguments.include_memories,
-        as_of=arguments.as_of,
-    )
+    graph = engine.walk.entity_graph(**arguments.values())
     hidden = {} if arguments.include_memories else {"memories": None}
     return EntityGraphShown.of(
         graph, center=graph.center.name, nodes=[NodeShown.of(node, **hidden) for node in graph.nodes]
@@ -252,13 +220,7 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: T
     Memories that differ in a number, a date, a name or a negation are merged only with force: they are
     reported in kept_apart. Every wording stays a line of its memory, and the run can be undone.
     """
-    done = engine.maintenance.consolidate(
-        arguments.similarity_threshold,
-        dry_run=arguments.dry_run,
-        full=arguments.full,
-        force=arguments.force,
-        progress=tell,
-    )
+    done = engine.maintenance.consolidate(**arguments.values(), progress=tell)
     return MergesShown.of(
         done,
         clusters_found=len(done.clusters),

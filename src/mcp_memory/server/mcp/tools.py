@@ -25,6 +25,8 @@ from mcp_memory.text.budget import within
 from mcp_memory.text.plain import plain
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from mcp_memory.engine import Engine
 
 
@@ -265,9 +267,11 @@ class NoArguments(Arguments):
 class Sized(Arguments):
     """Arguments of a tool whose answer can be large."""
 
-    max_tokens: Annotated[
-        int | None, Field(ge=50, description="Cut the answer to about this many tokens.")
-    ] = None
+    max_tokens: int | None = Field(None, ge=50, description="Cut the answer to about this many tokens.")
+
+    def values(self, kind: type[DataclassInstance] | None = None) -> dict[str, Any]:
+        """Without the budget: `tool` cuts the answer, not the use case."""
+        return {name: value for name, value in super().values(kind).items() if name != "max_tokens"}
 
 
 Body = Callable[..., Any]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from pydantic import Field, TypeAdapter
@@ -42,8 +42,8 @@ _DOCUMENT_META: dict[str, Any] = {"ui": {"csp": {}, "prefersBorder": True}}
 
 
 class LookAgain(Arguments):
-    tool: Annotated[str, Field(description="The tool whose result is shown.")]
-    arguments: Annotated[dict[str, Any], Field(description="The arguments it had.")] = {}
+    tool: str = Field(description="The tool whose result is shown.")
+    arguments: dict[str, Any] = Field({}, description="The arguments it had.")
 
 
 @dataclass(frozen=True)

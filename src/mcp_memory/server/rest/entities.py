@@ -71,7 +71,7 @@ class EntityPage(Page):
 
 class WhichEntities(Paging):
     name: str | None = Field(None, description="Of exactly this name.")
-    entity_type: str | None = None
+    type: str | None = Field(None, validation_alias="entity_type")
     status: str | None = None
     as_of: AsOf = None
 
@@ -119,14 +119,7 @@ def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
 @router.get("")
 def list_entities(which: Annotated[WhichEntities, Query()], request: Request, engine: Acting) -> EntityPage:
     """List entities in the order they were stored."""
-    found = engine.entities.find(
-        name=which.name,
-        type=which.entity_type,
-        status=which.status,
-        limit=which.limit,
-        offset=which.offset,
-        as_of=which.as_of,
-    )
+    found = engine.entities.find(**which.values())
     return EntityPage.of(found, next=which.next(request, found.total))
 
 
@@ -206,15 +199,7 @@ def list_entity_memories(
     which: Which, page: Annotated[MemoriesOfEntity, Query()], request: Request, engine: Acting
 ) -> MemoryPage:
     """List the memories about an entity."""
-    found = engine.memories.find(
-        model.Filter(),
-        about=which,
-        order=page.order,
-        limit=page.limit,
-        offset=page.offset,
-        cursor=page.cursor,
-        as_of=page.as_of,
-    )
+    found = engine.memories.find(model.Filter(), about=which, **page.values())
     items = engine.memories.describe(found.memories, as_of=page.as_of)
     return MemoryPage.of(found, items=items, next=page.page_at(request, found.cursor))
 

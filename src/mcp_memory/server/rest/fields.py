@@ -21,16 +21,6 @@ Flag = Annotated[bool, Field(strict=True)]
 """In a body: true or false, without coercion from other types."""
 
 
-IN_BODY: Kinds = {
-    str: Text,
-    OptionalText: OptionalText,
-    float: Share,
-    tuple[str, ...]: tuple[Text, ...],
-    Mapping[str, Any]: dict[str, Any],
-}
-"""How bodies read the types of the domain."""
-
-
 def _dated(value: Any) -> Any:
     if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
         raise ValueError("a number is not a time: write it as in 2026-01-31T12:00:00Z")
@@ -45,6 +35,18 @@ AsOf = Annotated[
     Moment | None,
     Field(description="Read what was known at this earlier moment; a day alone means its beginning."),
 ]
+
+
+IN_BODY: Kinds = {
+    str: Text,
+    OptionalText: OptionalText,
+    bool: Flag,
+    float: Share,
+    datetime: Moment,
+    tuple[str, ...]: tuple[Text, ...],
+    Mapping[str, Any]: dict[str, Any],
+}
+"""How bodies read the types of the domain."""
 
 
 class Body(Shape):

@@ -5,24 +5,22 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import AliasPath, Field
 
+from mcp_memory.inputs import ConsolidationOptions
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.rest.fields import Body, Flag
+from mcp_memory.server.rest.fields import IN_BODY, Body, Flag
 from mcp_memory.server.rest.memories import PATH
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.curation import Absorbed, FadedMemory, MergeCounts
-from mcp_memory.server.shapes.shape import Id, Shape, Share
+from mcp_memory.server.shapes.inputs import takes
+from mcp_memory.server.shapes.shape import Id, Shape
 
 router = APIRouter(prefix=PATH, tags=["maintenance"], responses=ANYWHERE)
 
 
+@takes(ConsolidationOptions, IN_BODY, threshold="similarity_threshold")
 class ConsolidationRequest(Body):
-    similarity_threshold: Share | None = Field(
-        None, description="Merge whatever is at least this close; unset, only what says the same."
-    )
-    force: Flag = Field(False, description="Also merge what differs in a number, name, date or negation.")
-    dry_run: Flag = Field(False, description="Only show what would be merged.")
-    full: Flag = Field(False, description="Look at every memory again, not only at those new since then.")
+    pass
 
 
 _AS_USUAL = ConsolidationRequest.model_validate({})
@@ -74,9 +72,7 @@ def consolidate_memories(engine: Acting, wanted: ConsolidationRequest = _AS_USUA
 
     It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.
     """
-    done = engine.maintenance.consolidate(
-        wanted.similarity_threshold, dry_run=wanted.dry_run, full=wanted.full, force=wanted.force
-    )
+    done = engine.maintenance.consolidate(**wanted.values())
     return Consolidated.of(done, clusters_found=len(done.clusters))
 
 

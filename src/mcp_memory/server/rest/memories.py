@@ -15,7 +15,7 @@ from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import NotFound
-from mcp_memory.inputs import NewMemory
+from mcp_memory.inputs import NewMemory, RecallOptions
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
     ANYWHERE,
@@ -36,7 +36,6 @@ from mcp_memory.server.shapes.inputs import Kinds, takes
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
 from mcp_memory.server.shapes.shape import Id as ShownId
 from mcp_memory.server.shapes.shape import Share
-from mcp_memory.tuning import Fading
 
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
@@ -100,20 +99,13 @@ class Listing(ListFilters):
     order: Order = "recent"
 
 
+@takes(RecallOptions, IN_QUERY, entity_name="entity")
 @takes(model.Filter, IN_QUERY, without="forgotten archived")
 class Search(MemoryFilters):
     q: str = Field(min_length=1, description="What to look for, in plain language.")
-    mode: model.SearchMode = "hybrid"
-    entity: str | None = Field(None, description="The name of an entity; in graph mode, where to start.")
     hops: int = Field(1, ge=1, le=5, description="In graph mode: how far to go.")
     limit: int | None = Field(  # type: ignore[assignment]
         None, ge=1, le=100, description="How many at most; `SEARCH_DEFAULT_LIMIT` unless given."
-    )
-    explain: bool = False
-    include_archived: bool = Field(False, description="Also search archived memories.")
-    fading: Fading | None = Field(
-        None,
-        description="`gentle`: age takes a tenth at most; `strict`: score × confidence. Unset: the setting.",
     )
     max_tokens: int | None = Field(
         None,
@@ -122,13 +114,11 @@ class Search(MemoryFilters):
     )
 
 
+@takes(model.Filter, IN_BODY, only="types before below_confidence")
 class MemoriesToDelete(Body):
     """Which memories to delete: those that meet every condition given."""
 
-    ids: list[UUID] = []
-    types: list[str] = []
-    before: Moment | None = None
-    below_confidence: Share | None = None
+    memory_ids: list[UUID] = Field([], validation_alias="ids")
     dry_run: Flag = False
 
 
@@ -164,14 +154,9 @@ def create_memory(new: MemoryToKeep, once: OnlyOnce) -> KeptMemory:
 def list_memories(which: Annotated[Listing, Query()], request: Request, engine: Acting) -> MemoryPage:
     """List memories that pass the filters."""
     found = engine.memories.find(
-        which.filter(),
-        about=which.about,
-        order=which.order,
-        limit=which.limit,
-        offset=which.offset,
-        cursor=which.cursor,
-        as_of=which.as_of,
-    )
+        which.filter(), about=which.about, order=which.order, limit=which.limit, offset=which.offset,
+        cursor=which.cursor, as_of=which.as_of,
+    )  # fmt: skip
     items = engine.memories.describe(found.memories, as_of=which.as_of)
     return MemoryPage.of(found, items=items, next=which.page_at(request, found.cursor))
 
@@ -179,33 +164,17 @@ def list_memories(which: Annotated[Listing, Query()], request: Request, engine: 
 @router.get("/search", responses=documented(404))
 def search_memories(search: Annotated[Search, Query()], request: Request, engine: Acting) -> FoundMemories:
     """Find memories by words, by meaning, by both, or along the graph. Best first."""
-    answer = engine.recall.recall(
-        search.q,
-        mode=search.mode,
-        filter=search.filter(),
-        entity_name=search.entity or search.about,
-        hops=search.hops,
-        limit=search.limit,
-        offset=search.offset,
-        explain=search.explain,
-        as_of=search.as_of,
-        fading=search.fading,
-        include_archived=search.include_archived,
-        max_tokens=search.max_tokens,
-    )
+    wanted = search.values(RecallOptions)
+    wanted["entity_name"] = wanted["entity_name"] or search.about
+    answer = engine.recall.recall(search.q, filter=search.filter(), max_tokens=search.max_tokens, **wanted)
     return FoundMemories.of(answer, next=search.page_after(request, len(answer.hits), answer.total))
 
 
 @router.post("/delete")
 def delete_memories(doomed: MemoriesToDelete, engine: Acting) -> Deleted:
     """Delete the memories that meet every condition given; at least one must be."""
-    gone = engine.memories.delete(
-        [str(id) for id in doomed.ids],
-        before=doomed.before,
-        below_confidence=doomed.below_confidence,
-        types=doomed.types,
-        dry_run=doomed.dry_run,
-    )
+    wanted = doomed.values() | {"memory_ids": [str(id) for id in doomed.memory_ids]}
+    gone = engine.memories.delete(**wanted)
     return Deleted.of(gone, ids=[memory.id for memory in gone.memories])
 
 

@@ -48,7 +48,7 @@ class Health(Shape):
     database: str
     mode: str
     model: str | None
-    pending_vectors: int
+    pending_count: int = Field(serialization_alias="pending_vectors")
     background: Work
 
 
@@ -60,13 +60,10 @@ HEALTH_THREADS = anyio.CapacityLimiter(2)
 async def read_health(request: Request, engine: Acting) -> Health:
     """Report whether the database is reachable, how searches run, and the background work."""
     condition = await anyio.to_thread.run_sync(engine.inventory.condition, limiter=HEALTH_THREADS)
-    return Health(
+    return Health.of(
+        condition,
         status="ok" if condition.mode == "hybrid" else "degraded",
         version=__version__,
-        database=condition.database,
-        mode=condition.mode,
-        model=condition.model,
-        pending_vectors=condition.pending_count,
         background=_work(request.app.state.engine.background),
     )
 

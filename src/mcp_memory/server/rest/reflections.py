@@ -38,7 +38,9 @@ class WhichReflections(Paging):
     author: str | None = None
     mood: str | None = None
     target_type: ReflectionTarget | None = None
-    target_id: UUID | None = Field(None, description="With `target_type`: of the entity or relation.")
+    target: UUID | None = Field(
+        None, validation_alias="target_id", description="With `target_type`: of the entity or relation."
+    )
 
 
 class FoundReflection(Reflection):
@@ -77,14 +79,8 @@ def list_reflections(
     which: Annotated[WhichReflections, Query()], request: Request, engine: Acting
 ) -> ReflectionPage:
     """List reflections, newest first."""
-    found = engine.reflections.find(
-        author=which.author,
-        mood=which.mood,
-        target_type=which.target_type,
-        target=str(which.target_id) if which.target_id else None,
-        limit=which.limit,
-        offset=which.offset,
-    )
+    target = str(which.target) if which.target else None
+    found = engine.reflections.find(**which.values() | {"target": target})
     return ReflectionPage.of(found, next=which.next(request, found.total))
 
 

@@ -34,7 +34,7 @@ class RelationChanges(Body):
 
 class WhichRelations(Paging):
     entity_id: str | None = Field(None, description="From or to this entity, by its id or name.")
-    relation_type: str | None = None
+    type: str | None = Field(None, validation_alias="relation_type")
     ended: bool = Field(False, description="Also those that have ended.")
 
 
@@ -70,18 +70,10 @@ def list_relations(
     which: Annotated[WhichRelations, Query()], request: Request, engine: Acting
 ) -> RelationPage:
     """List relations in the order they were stored."""
-    if which.entity_id is None:
-        found = engine.inventory.relations(
-            type=which.relation_type, ended=which.ended, limit=which.limit, offset=which.offset
-        )
-    else:
-        found = engine.inventory.relations_of(
-            which.entity_id,
-            type=which.relation_type,
-            ended=which.ended,
-            limit=which.limit,
-            offset=which.offset,
-        )
+    wanted = which.values()
+    entity = wanted.pop("entity_id")
+    inventory = engine.inventory
+    found = inventory.relations(**wanted) if entity is None else inventory.relations_of(entity, **wanted)
     return RelationPage.of(found, next=which.next(request, found.total))
 
 

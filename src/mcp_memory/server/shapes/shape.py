@@ -74,6 +74,11 @@ class Shape(BaseModel):
         shared = {field.name for field in dataclasses.fields(kind)} & type(self).model_fields.keys()
         return kind(**{**{name: getattr(self, name) for name in shared}, **more})
 
+    def values(self, kind: type[DataclassInstance] | None = None) -> dict[str, Any]:
+        """The fields as keyword arguments of a use case; `kind`: only those that this dataclass has."""
+        wanted = type(self).model_fields if kind is None else {one.name for one in dataclasses.fields(kind)}
+        return {name: getattr(self, name) for name in type(self).model_fields if name in wanted}
+
     def given(self) -> dict[str, Any]:
         """The fields that the caller gave, by their names in the domain."""
         return {name: getattr(self, name) for name in self.model_fields_set}
