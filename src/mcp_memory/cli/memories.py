@@ -58,7 +58,8 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
 @click.command()
 @click.argument("query")
 @options_for(Filter, without="forgotten archived")
-@options_for(RecallOptions, without="fading")
+@options_for(RecallOptions, without="fading limit")
+@click.option("--limit", type=click.IntRange(1, 100), help="How many at most; 20 unless set.")
 @click.option(
     "--fading",
     type=click.Choice(get_args(Fading)),

@@ -1,26 +1,24 @@
 """The behaviour of Anthropic's memory server, to the letter, over the same memories."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from mcp_memory.engine.context import Topic, storable
-from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.graph_writer import GraphWriter
+from mcp_memory.engine.line_graph import LineGraph, named
 from mcp_memory.engine.memory_file import MemoryFile
-from mcp_memory.errors import NotFound
-from mcp_memory.model import UNKNOWN_TYPE, Entity
+from mcp_memory.engine.memory_file_state import (
+    Behind,
+    agree,
+    agreed_text,
+    catch_up,
+    fall_behind,
+    noted_behind,
+)
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.graph_projection import GraphProjection
 from mcp_memory.text import graph_lines
-from mcp_memory.text.graph_lines import EntityLine, GraphDifference, GraphLines, RelationLine
-
-AGREED = "memory_file"
-"""Setting key: the file's content when it and the store last agreed."""
-
-BEHIND = "memory_file_behind"
-"""Setting key: the store has changes that are not in the file yet."""
+from mcp_memory.text.graph_lines import EntityLine, GraphLines, RelationLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class AnthropicCompat(Topic):
         with self._writing() as work:
             for line in wanted:
                 for name in (line.source, line.target):
-                    _named(work.tx, name)
+                    named(work.tx, name)
             return tuple(line for line in wanted if work.relate(line))
 
     def add_observations(self, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, list[str]]]:
@@ -84,8 +82,8 @@ class AnthropicCompat(Topic):
             _check(name, *texts)
         with self._writing() as work:
             for name, _ in wanted:
-                _named(work.tx, name)
-            return [(name, work.observe(_named(work.tx, name), texts)) for name, texts in wanted]
+                named(work.tx, name)
+            return [(name, work.observe(named(work.tx, name), texts)) for name, texts in wanted]
 
     def delete_entities(self, names: Sequence[str]) -> Removed:
         """Delete entities with every relation that touches them, also a dangling one."""
@@ -141,7 +139,7 @@ class AnthropicCompat(Topic):
             if file.has_changed():
                 self._take_in(file)
             with self._context.reading() as tx:
-                behind = _behind(tx, file)
+                behind = noted_behind(tx, file)
                 if behind is None:
                     return  # another process has written it
                 work = self._work(tx, file)
@@ -153,33 +151,33 @@ class AnthropicCompat(Topic):
             # file must not look as if somebody had added back what was deleted.
             file.lines = lines
             with self._context.writing() as tx:
-                _agree(tx, file, text)
-                if (now := _behind(tx, file)) and now.by == behind.by:
-                    _catch_up(tx, file)
+                agree(tx, file, text)
+                if (now := noted_behind(tx, file)) and now.by == behind.by:
+                    catch_up(tx, file)
 
     def resume(self) -> None:
         """Schedule the write that an earlier process did not finish."""
         file, later = self._context.memory_file, self._context.write_behind
         if file is not None and later is not None:
             with self._context.reading() as tx:
-                is_behind = _behind(tx, file) is not None
+                is_behind = noted_behind(tx, file) is not None
             if is_behind:
                 self._write_soon()
 
     @contextmanager
-    def _reading(self) -> Iterator["_Work"]:
+    def _reading(self) -> Iterator[LineGraph]:
         file = self._context.memory_file
         if file is not None and file.has_changed():
             with file.turn(needed=False):
                 self._take_in(file)
         with self._context.reading() as tx:
             yield self._work(tx, file)
-            is_behind = file is not None and _behind(tx, file) is not None
+            is_behind = file is not None and noted_behind(tx, file) is not None
         if is_behind and self._context.write_behind is not None:
             self._write_soon()
 
     @contextmanager
-    def _writing(self) -> Iterator["_Work"]:
+    def _writing(self) -> Iterator[LineGraph]:
         file = self._context.memory_file
         if file is None:
             with self._context.writing() as tx:
@@ -196,11 +194,11 @@ class AnthropicCompat(Topic):
                 work = self._work(tx, file)
                 yield work
                 work.settle()
-                _fall_behind(tx, file, _Behind(self._context.new_id(), tuple(work.dropped)))
+                fall_behind(tx, file, Behind(self._context.new_id(), tuple(work.dropped)))
             self._write_soon()
 
     @contextmanager
-    def _writing_at_once(self, file: MemoryFile) -> Iterator["_Work"]:
+    def _writing_at_once(self, file: MemoryFile) -> Iterator[LineGraph]:
         with file.turn():
             if file.has_changed():
                 self._take_in(file)
@@ -215,7 +213,7 @@ class AnthropicCompat(Topic):
             # removed the newest changes from it.
             file.lines = lines
             with self._context.noting() as tx:
-                _agree(tx, file, text)
+                agree(tx, file, text)
 
     def _write_soon(self) -> None:
         later, space = self._context.write_behind, self._context.caller.space
@@ -227,190 +225,22 @@ class AnthropicCompat(Topic):
         """Apply changes that others made to the file since it and the store last agreed."""
         text = file.read()
         with self._context.reading() as tx:
-            agreed = _agreed(tx, file)
+            agreed = agreed_text(tx, file)
         file.lines = graph_lines.parse(agreed if text is None else text)
         if text is not None and text != agreed:
             with self._context.writing() as tx:
                 changes = graph_lines.difference(graph_lines.parse(agreed), file.lines)
                 self._work(tx, file).apply(changes)
-                _agree(tx, file, text)
+                agree(tx, file, text)
 
-    def _work(self, tx: Transaction, file: MemoryFile | None) -> "_Work":
+    def _work(self, tx: Transaction, file: MemoryFile | None) -> LineGraph:
         writer = GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
         if file is None:
-            return _Work(tx, writer, GraphLines())
-        behind = _behind(tx, file)
-        return _Work(tx, writer, file.lines, behind.dropped if behind else ())
-
-
-class _Work:
-    """A transaction, with the file's relations that wait for a missing end."""
-
-    def __init__(
-        self, tx: Transaction, writer: GraphWriter, file: GraphLines, dropped: Sequence[RelationLine] = ()
-    ) -> None:
-        """`dropped`: relations that only the file still has."""
-        self.tx = tx
-        self.writer = writer
-        self.dangling = [line for line in file.dangling if line not in dropped]
-        self._dropped = dropped
-        self._file = file
-        self._projection = GraphProjection(tx.scope)
-
-    @property
-    def dropped(self) -> list[RelationLine]:
-        """The waiting relations that the file should no longer have."""
-        known = [*self._dropped, *self._file.dangling]
-        return [line for line in dict.fromkeys(known) if line not in self.dangling]
-
-    def whole(self) -> GraphLines:
-        return self._with_dangling(self._projection.whole(), self.dangling)
-
-    def around(self, entities: Iterable[Entity]) -> GraphLines:
-        """These entities in stored order, and every relation with at least one end among them."""
-        found = self._projection.of([entity.seq for entity in entities])
-        return self._with_dangling(
-            found, [line for line in self.dangling if {line.source, line.target} & found.names]
-        )
-
-    def add_all(self, lines: Sequence[EntityLine]) -> None:
-        """Create entities of new names."""
-        made = self.writer.add_entities([EntityDraft(name=line.name, type=line.type) for line in lines])
-        self._observe_each(zip(made, lines, strict=True))
-
-    def observe(self, entity: Entity, texts: Sequence[str]) -> list[str]:
-        """The texts that the entity did not have."""
-        [added] = self.writer.observe([(entity, texts)], repeats=True)
-        return [memory.content for memory in added]
-
-    def relate(self, line: RelationLine) -> bool:
-        """Whether the relation is new."""
-        return self.writer.relate_once(_named(self.tx, line.source), _named(self.tx, line.target), line.type)
-
-    def unrelate(self, line: RelationLine) -> bool:
-        """Returns whether the relation existed. Its inverse stays: Anthropic's server knows no inverses."""
-        if not _has_ends(self.tx, line):
-            return False
-        source, target = _named(self.tx, line.source), _named(self.tx, line.target)
-        relation = self.tx.relations.active(source, target, line.type)
-        if relation is not None:
-            self.writer.remove_relation(relation)
-        return relation is not None
-
-    def settle(self) -> None:
-        """Create the dangling relations whose ends exist by now."""
-        for line in self.dangling:
-            if _has_ends(self.tx, line):
-                self.relate(line)
-
-    def apply(self, changes: GraphDifference) -> None:
-        """Apply the file's changes to the store."""
-        for was, type in changes.retyped:
-            for entity in self._meant(was):
-                self.writer.change_entity(entity, {"type": type})
-        for line in changes.removed:
-            for entity in self._meant(line):
-                self.writer.remove_entity(entity)
-        for line in changes.unobserved:
-            for entity in self._meant(line):
-                self.writer.unobserve(entity, line.observations)
-        self._add_or_observe(changes.added)
-        self._apply_relations(changes)
-
-    def _apply_relations(self, changes: GraphDifference) -> None:
-        for relation in changes.unrelated:
-            self.unrelate(relation)
-        for relation in changes.related:
-            if _has_ends(self.tx, relation):
-                self.relate(relation)
-
-    def _add_or_observe(self, lines: Sequence[EntityLine]) -> None:
-        named = self.tx.entities.named(line.name for line in lines)
-        extended = []
-        for line in lines:
-            same_name = named.setdefault(line.name, [])
-            entity = next(iter(self._meant_among(same_name, line)), None)
-            if entity is None:
-                entity = self.writer.add_entity(line.name, line.type)
-                same_name.append(entity)
-            elif entity.type == UNKNOWN_TYPE:
-                changed = self.writer.change_entity(entity, {"type": line.type})
-                same_name[same_name.index(entity)] = entity = changed
-            extended.append((entity, line))
-        self._observe_each(extended)
-
-    def _observe_each(self, extended: Iterable[tuple[Entity, EntityLine]]) -> None:
-        # All at once: for a text that a thousand of them share, its links are read once.
-        self.writer.observe([(entity, line.observations) for entity, line in extended], repeats=True)
-
-    def _meant(self, line: EntityLine) -> list[Entity]:
-        return self._meant_among(self.tx.entities.named([line.name]).get(line.name, []), line)
-
-    def _meant_among(self, found: Sequence[Entity], line: EntityLine) -> list[Entity]:
-        """The entity of that name and type, else one of that name that the file does not describe."""
-        exact = [entity for entity in found if entity.type == line.type]
-        other = [entity for entity in found if (entity.name, entity.type) not in self._described]
-        return (exact or other)[:1]
-
-    @cached_property
-    def _described(self) -> set[tuple[str, str]]:
-        """Name and type of every entity in the file."""
-        return {(one.name, one.type) for one in self._file.entities}
-
-    def _with_dangling(self, found: GraphLines, dangling: Iterable[RelationLine]) -> GraphLines:
-        waiting = [line for line in dangling if not _has_ends(self.tx, line)]
-        return replace(found, relations=(*found.relations, *waiting))
+            return LineGraph(tx, writer, GraphLines())
+        behind = noted_behind(tx, file)
+        return LineGraph(tx, writer, file.lines, behind.dropped if behind else ())
 
 
 def _check(*texts: str) -> None:
     for text in texts:
         storable(text, repr(text))
-
-
-def _named(tx: Transaction, name: str) -> Entity:
-    entity = tx.entities.find_named(name)
-    if entity is None:
-        raise NotFound(f"Entity with name {name} not found")
-    return entity
-
-
-def _has_ends(tx: Transaction, line: RelationLine) -> bool:
-    return tx.entities.named([line.source, line.target]).keys() >= {line.source, line.target}
-
-
-def _agreed(tx: Transaction, file: MemoryFile) -> str:
-    text: str = json.loads(tx.settings.get(_key(file), {"text": '""'})["text"])
-    return text
-
-
-def _agree(tx: Transaction, file: MemoryFile, text: str) -> None:
-    # JSON within JSON: bytes that are not text fit into neither database otherwise.
-    tx.settings.put(_key(file), {"text": json.dumps(text)})
-
-
-@dataclass(frozen=True, slots=True)
-class _Behind:
-    """Marks that the file lacks changes of the store."""
-
-    by: str
-    """A new value with each change."""
-    dropped: tuple[RelationLine, ...]
-    """Relations with a missing end: only the file has them, and they are to be removed from it."""
-
-
-def _behind(tx: Transaction, file: MemoryFile) -> _Behind | None:
-    found = tx.settings.get(_key(file, BEHIND))
-    return _Behind(found["by"], tuple(RelationLine(*ends) for ends in found["dropped"])) if found else None
-
-
-def _fall_behind(tx: Transaction, file: MemoryFile, behind: _Behind) -> None:
-    dropped = [[line.source, line.target, line.type] for line in behind.dropped]
-    tx.settings.put(_key(file, BEHIND), {"by": behind.by, "dropped": dropped})
-
-
-def _catch_up(tx: Transaction, file: MemoryFile) -> None:
-    tx.settings.put(_key(file, BEHIND), None)
-
-
-def _key(file: MemoryFile, kind: str = AGREED) -> str:
-    return f"{kind}:{file.path.resolve()}"
