@@ -64,7 +64,9 @@ Id = Annotated[UUID, Path(description="The id that a create or a list returned."
 
 def known_parameters(request: Request) -> None:
     """Refuse query parameters that the route does not have: a misspelt filter would filter nothing."""
-    known = {field.validation_alias or field.alias for field in get_flat_params(request.scope["route"].dependant)}
+    known = {
+        field.validation_alias or field.alias for field in get_flat_params(request.scope["route"].dependant)
+    }
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise RequestValidationError(
