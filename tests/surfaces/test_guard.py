@@ -15,12 +15,14 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mcp_memory.config import load
+from mcp_memory.config import Config, load
 from mcp_memory.engine import Engine
 from mcp_memory.errors import Conflict, Invalid, Unavailable
 from mcp_memory.model import EVERY_SPACE
+from mcp_memory.server.app import build_app
 from mcp_memory.server.browsers import BrowserRules
 from mcp_memory.server.guard import Gatekeeper, Guard, Policy, policy
+from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.principal import principal_of
 from tests.fakes import Clock
 
@@ -237,6 +239,19 @@ def test_guessing_tokens_is_slowed_and_holders_of_right_ones_are_not(client: Cli
     codes = [here.get("/api/memories", headers=bearer(f"wrong{n}")).status_code for n in range(30)]
     assert codes == [401] * 10 + [429] * 20
     assert here.get("/api/memories", headers=bearer(secret)).status_code == 200
+
+
+@pytest.mark.parametrize("credential", ["token", "code"])
+def test_guessing_in_the_page_s_login_is_slowed_too(engine: Engine, credential: str) -> None:
+    engine.access.create_token("right")
+    app = build_app(Config(), LazyEngine(lambda: engine))
+    guarded = Guard(app, Policy(space="default"), lambda: engine.access, lambda: 0.0)
+    with TestClient(guarded, base_url="http://127.0.0.1:3333") as here:
+        codes = [here.post("/api/session", json={credential: f"w{n}"}).status_code for n in range(30)]
+        assert codes == [403] * 10 + [429] * 20
+        assert here.get("/api/memories", headers=bearer("wrong")).status_code == 429, (
+            "one limit for both ways"
+        )
 
 
 def test_another_user_agent_is_not_another_caller(client: Client) -> None:

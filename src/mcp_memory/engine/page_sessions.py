@@ -34,10 +34,14 @@ class PageSessions(Topic):
 
     def redeem(self, code: str) -> str:
         """Exchange a code, which is then used up, for the secret of a new session."""
+        refused = "this login code was used or has expired: run `mcp-memory open` again"
+        with self._context.reading() as tx:  # whoever guesses must not keep writers waiting
+            if tx.page_sessions.find("code", digest(code)) is None:
+                raise Forbidden(refused)
         with self._context.writing() as tx:
             found = tx.page_sessions.find("code", digest(code))
             if found is None or not tx.page_sessions.remove(found.digest):
-                raise Forbidden("this login code was used or has expired: run `mcp-memory open` again")
+                raise Forbidden(refused)
             return self._add(tx, "session", found.credential, SESSION_LIFETIME)
 
     def log_in(self, token: str, api_token: str) -> str:
@@ -54,6 +58,9 @@ class PageSessions(Topic):
             return _holder(tx, found.credential, api_token) if found else None
 
     def log_out(self, secret: str) -> None:
+        with self._context.reading() as tx:
+            if tx.page_sessions.find("session", digest(secret)) is None:
+                return
         with self._context.writing() as tx:
             tx.page_sessions.remove(digest(secret))
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, TypeVarTuple
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -49,6 +51,9 @@ SHORTEST_TOKEN = 16
 USUAL_RATE = 1200
 BODY_TIMEOUT = 60.0
 """Timeout in seconds between two chunks of a request's body."""
+
+SLOWEST_BODY = 1024
+"""Bytes a second that a body must have on average: one that gets a byte a minute would never end."""
 
 GUARD_THREADS = 4
 """Threads that only the guard uses: it must answer while every other thread is busy."""
@@ -180,18 +185,29 @@ class Guard:
             return
         scope["principal"] = principal
         body = _counted(receive, limit, self._policy.body_timeout)
+        if _is_login(scope):
+            guarded = self._noting_wrong_logins(guarded, _address(scope))
         await self._run(scope, body, guarded, principal)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
         if not principal.secret:
             await self._app(scope, receive, send)
             return
-        try:
-            await self._app(scope, receive, self._rechecked(send, principal))
-        except _RevokedError:
+        with anyio.CancelScope() as serving:
+            await self._app(scope, receive, self._rechecked(send, principal, serving))
+        if serving.cancelled_caught:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _rechecked(self, send: Send, principal: Principal) -> Send:
+    def _noting_wrong_logins(self, send: Send, address: str) -> Send:
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 403:
+                with suppress(Refusal):  # the limit was reached meanwhile
+                    self._secrets.wrong(address, "")
+            await send(message)
+
+        return noting
+
+    def _rechecked(self, send: Send, principal: Principal, serving: anyio.CancelScope) -> Send:
         """Ends a streaming response once its token is no longer valid."""
         begun = False
 
@@ -199,7 +215,8 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.body":
                 if begun and not await self._in_thread(self._still_valid, principal.secret):
-                    raise _RevokedError
+                    serving.cancel()
+                    await anyio.lowlevel.checkpoint()
                 begun = True
             await send(message)
 
@@ -239,6 +256,8 @@ class Guard:
             return Principal(Caller(self._policy.space), "read", via="nobody")
         if self._policy.token_needed or self._policy.api_token or self._gatekeeper().needs_token():
             if scope["path"] == SESSION_PATH:
+                if _is_login(scope):
+                    self._secrets.before(_address(scope), "")
                 return Principal(Caller(self._policy.space), "read", via="nobody")
             raise Refusal(
                 401,
@@ -296,10 +315,6 @@ class Guard:
         )
 
 
-class _RevokedError(Exception):
-    """The token of a request was revoked while its answer was being sent."""
-
-
 def _bearer(headers: Headers) -> str:
     kind, _, secret = headers.get("authorization", "").partition(" ")
     return secret.strip() if kind.lower() == "bearer" else ""
@@ -318,6 +333,10 @@ def _address(scope: Scope) -> str:
     return client[0] if client else ""
 
 
+def _is_login(scope: Scope) -> bool:
+    return scope["path"] == SESSION_PATH and scope["method"] == "POST"
+
+
 def _check_length(headers: Headers, limit: int) -> None:
     length = headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > limit:
@@ -329,20 +348,23 @@ def _too_large(limit: int) -> Refusal:
 
 
 def _counted(receive: Receive, limit: int, patience: float) -> Receive:
-    """Aborts a body that exceeds its limit or stalls."""
-    seen, complete = 0, False
+    """Aborts a body that exceeds its limit, stalls or trickles."""
+    seen, waited, complete = 0, 0.0, False
+    clock = asyncio.get_running_loop().time
 
     async def counted() -> Message:
-        nonlocal seen, complete
+        nonlocal seen, waited, complete
         if complete:  # the next message can only be the disconnect
             return await receive()
+        begun = clock()
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience - max(0.0, waited - seen / SLOWEST_BODY)):
                 message = await receive()
         except TimeoutError:
             # Closed, because any further bytes would be the rest of this body.
-            late = f"No more of the body came within {patience:g} s."
+            late = f"The body came too slowly: within {patience:g} s nothing, or too little."
             raise Refusal(408, late, connection="close") from None
+        waited += clock() - begun
         seen += len(message.get("body", b""))
         complete = not message.get("more_body", False)
         if seen > limit:

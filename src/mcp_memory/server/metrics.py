@@ -15,6 +15,10 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 UNMATCHED = "unmatched"
 """The route label of unmatched paths, which would otherwise be unbounded."""
 
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+OTHER_METHOD = "other"
+"""The label of every other method: a caller may invent them without end."""
+
 
 @dataclass
 class _Timing:
@@ -47,7 +51,8 @@ class Measured:
             await self._app(scope, receive, measured)
         finally:
             route = getattr(scope.get("route"), "path_format", UNMATCHED)
-            self._requests.count(scope["method"], route, status, took)
+            method = scope["method"] if scope["method"] in METHODS else OTHER_METHOD
+            self._requests.count(method, route, status, took)
 
 
 class Requests:

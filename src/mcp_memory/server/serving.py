@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from mcp_memory.config import environment
 from mcp_memory.errors import Unavailable
 from mcp_memory.server.connections import (
     BoundedProtocol,
@@ -149,6 +150,8 @@ def _config(
         access_log=log_level == "debug",
         server_header=False,
         timeout_graceful_shutdown=GRACE + 1,
+        # Otherwise every local caller could claim any address in X-Forwarded-For, and evade limits by it.
+        proxy_headers="FORWARDED_ALLOW_IPS" in environment(),
         http=protocol or bounded_protocol(connection_limit()),
         ws="none",
         **address,

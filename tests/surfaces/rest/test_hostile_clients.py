@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -111,6 +111,22 @@ def test_a_request_whose_body_stalls_is_refused_and_changes_nothing(engine: Engi
         assert engine.inventory.counts().memories == 0
 
 
+def test_a_body_that_trickles_is_refused(engine: Engine) -> None:
+    impatient = replace(policy(Config()), body_timeout=0.5)
+    head = b"POST /api/memories HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100000\r\n\r\n"
+    with (
+        running(engine, behind=lambda app: Guard(app, impatient, lambda: engine.access, monotonic)) as here,
+        connected(here, head) as one,
+    ):
+        one.settimeout(0.05)
+        for _ in range(1_000):
+            with suppress(TimeoutError):
+                assert one.recv(100).startswith(b"HTTP/1.1 408")
+                return
+            one.sendall(b"1")
+        pytest.fail("a byte now and then keeps the connection")
+
+
 def test_connections_beyond_the_limit_are_turned_away_and_the_rest_served(engine: Engine) -> None:
     with running(engine, protocol=bounded_protocol(10)) as here, ExitStack() as silent:
         crowd = [silent.enter_context(connected(here)) for _ in range(30)]
@@ -139,7 +155,7 @@ def test_two_hundred_requests_at_once_are_all_answered(engine: Engine) -> None:
         assert {answer.status_code for answer in codes} == {200}
 
 
-def test_the_stream_of_a_revoked_token_ends(engine: Engine) -> None:
+def test_the_stream_of_a_revoked_token_ends(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     _, secret = engine.access.create_token("reader", rights="read")
     with (
         running(engine) as here,
@@ -151,6 +167,7 @@ def test_the_stream_of_a_revoked_token_ends(engine: Engine) -> None:
         engine.access.revoke_token("reader")
         engine.memories.remember(NewMemory(content="not to be seen"))
         assert "not to be seen" not in json.dumps([event.data for event in events])
+    assert [record for record in caplog.records if record.exc_info] == [], "it is no failure"
 
 
 def test_a_session_serves_only_the_token_that_opened_it(engine: Engine) -> None:
@@ -174,3 +191,25 @@ def test_a_session_serves_only_the_token_that_opened_it(engine: Engine) -> None:
             f"{here.url}/mcp", json=listing, headers={**session, "authorization": f"Bearer {alice}"}
         )
         assert own.status_code == 200
+
+
+def test_an_address_is_not_taken_from_a_header(engine: Engine) -> None:
+    engine.access.create_token("right")
+    with running(engine) as here, here.client() as client:
+        codes = [
+            client.get(
+                "/api/memories", headers={"authorization": f"Bearer {n}", "x-forwarded-for": f"9.9.9.{n}"}
+            ).status_code
+            for n in range(30)
+        ]
+    assert codes[:10] == [401] * 10
+    assert 429 in codes[10:]
+
+
+def test_invented_methods_take_no_memory(engine: Engine) -> None:
+    with running(engine) as here, here.client() as client:
+        for number in range(20):
+            assert client.request(f"MADE-UP-{number}", "/health").status_code in (405, 421)
+        counted = client.get("/metrics").text
+    assert "MADE-UP" not in counted
+    assert 'method="other"' in counted
