@@ -334,7 +334,7 @@ def _address(scope: Scope) -> str:
 
 
 def _is_login(scope: Scope) -> bool:
-    return scope["path"] == SESSION_PATH and scope["method"] == "POST"
+    return (scope["path"], scope["method"]) == (SESSION_PATH, "POST")
 
 
 def _check_length(headers: Headers, limit: int) -> None:
