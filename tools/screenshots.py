@@ -94,7 +94,7 @@ def take(page: Page, url: str, folder: Path, suffix: str) -> None:
     page.locator(".details").wait_for()
     shot("changes")
     page.goto(f"{url}/#/health")
-    page.get_by_role("heading", name="Who writes to it").wait_for()
+    page.get_by_role("heading", name="Assistants", exact=True).wait_for()
     shot("health")
     page.goto(f"{url}/#/start")
     page.get_by_role("heading", name="Getting started").wait_for()

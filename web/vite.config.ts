@@ -1,30 +1,52 @@
-import { gzipSync } from "node:zlib";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig, type Plugin } from "vite";
+import { build, defineConfig, type Plugin } from "vite";
+import { compressed, OUT } from "./vite.compressed.ts";
 
-// Everything that the first view shows, with its styles and the font's: two files instead of a dozen.
-const FIRST = /node_modules.(svelte|openapi-fetch|esm-env|clsx|@fontsource-variable)|src.(App|styles|views.(Search|Login))|src.lib.(api|early|events|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
-const OUT = "../src/mcp_memory/server/page";
+// Everything that the first view shows, with its styles and the font's: one script and one style.
+const FIRST = /rolldown.runtime|node_modules.(svelte|openapi-fetch|esm-env|clsx|@fontsource-variable)|src.(main|App|styles|views.(Search|Login))|src.lib.(api|early|events|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Empty|Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
+const FIRST_VIEW = "<!-- first view -->";
 
-/** Writes a `.gz` beside every file that shrinks, so that the server need not compress. */
-function compressed(): Plugin {
+/** Draws the first view into the page: it can be seen and typed into before any script has run. */
+function prerendered(): Plugin {
+  let view = "";
+  let boot = "";
   return {
-    name: "compressed",
+    name: "prerendered",
     apply: "build",
-    closeBundle() {
-      for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile() || !/\.(js|css|html|svg)$/.test(entry.name)) continue;
-        const path = join(entry.parentPath, entry.name);
-        writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
-      }
+    async buildStart() {
+      // Inside the project, so that the packages it names are found.
+      const folder = mkdtempSync(join(import.meta.dirname, "node_modules", ".prerendered-"));
+      await build({
+        configFile: false,
+        logLevel: "warn",
+        plugins: [svelte()],
+        publicDir: false,
+        build: { ssr: "src/prerender.ts", outDir: folder, emptyOutDir: false },
+      });
+      const made = await import(pathToFileURL(join(folder, "prerender.js")).href);
+      view = await made.firstView();
+      rmSync(folder, { recursive: true });
+      boot = this.emitFile({ type: "asset", name: "boot.js", source: readFileSync("src/boot.js", "utf-8") });
+    },
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle, filename }) {
+        if (!filename.endsWith("index.html")) return html;
+        const script = Object.values(bundle ?? {}).find((file) => file.type === "asset" && file.names.includes("boot.js"));
+        if (!boot || !script) throw new Error("boot.js was not built");
+        return html
+          .replace(FIRST_VIEW, () => view)
+          .replace("<title>", () => `<script src="/${script.fileName}"></script>\n    <title>`);
+      },
     },
   };
 }
 
 export default defineConfig({
-  plugins: [svelte(), compressed()],
+  plugins: [svelte(), prerendered(), compressed()],
   base: "/",
   build: {
     outDir: OUT,
@@ -33,11 +55,8 @@ export default defineConfig({
     // Data in a URL would need a weaker Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: {
-      input: { index: "index.html", docs: "docs.html" },
-      // What the first view needs is one file: every further one would be a further request.
-      output: { codeSplitting: { groups: [{ name: "page", test: FIRST }] } },
-    },
+    // The API reference has a build of its own: what the two share would be files apart.
+    rolldownOptions: { input: { index: "index.html" }, output: { codeSplitting: { groups: [{ name: "page", test: FIRST }] } } },
   },
   worker: { format: "es" },
   // For `npm run dev`: the page reloads by itself, the memory is that of a running server.

@@ -35,10 +35,10 @@ def count(engine: Engine) -> int:
 def test_a_sample_comes_and_goes_with_a_click(visit: Visit, server: Running, engine: Engine) -> None:
     person = visit(server)
     person.sees("Nothing is remembered yet")
-    person.page.get_by_role("link", name="Get started").click()
     person.button("Add the sample").click()
-    expect(person.button("Remove the sample")).to_be_visible(timeout=60_000)
+    expect(person.page.get_by_role("heading", name="Lately remembered")).to_be_visible(timeout=60_000)
     assert count(engine) > 20
+    person.page.get_by_role("link", name="Remove it").click()
     person.button("Remove the sample").click()
     expect(person.button("Add the sample")).to_be_visible(timeout=60_000)
     assert count(engine) == 0

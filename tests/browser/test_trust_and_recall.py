@@ -42,7 +42,7 @@ def test_what_an_assistant_would_be_told_and_why_not_the_rest(
 ) -> None:
     remember(engine, "Ann prefers green tea in the morning", "The harbour has twelve sensors")
     person = visit(server)
-    person.button("As a prompt").click()
+    person.button("What my assistant is told").click()
     person.search("Which green tea does Ann prefer in the morning?")
     told = person.page.get_by_role("region", name="What the assistant would be told")
     expect(told).to_contain_text("For this prompt")

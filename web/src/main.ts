@@ -1,8 +1,14 @@
 import "@fontsource-variable/inter/wght.css";
-import { mount } from "svelte";
+import { hydrate, mount } from "svelte";
 import "./styles.css";
 import App from "./App.svelte";
 import { begin } from "./lib/session.svelte";
 
+const target = document.getElementById("page")!;
+const { dataset } = document.documentElement;
 await begin();
-mount(App, { target: document.getElementById("page")! });
+if (dataset.ahead === "no") {
+  target.replaceChildren();
+  mount(App, { target });
+} else hydrate(App, { target });
+delete dataset.ahead;

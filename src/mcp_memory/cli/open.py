@@ -18,8 +18,8 @@ import click
 from mcp_memory.cli.session import Session
 from mcp_memory.config import Config, default_cache_dir
 
-PATIENCE = 2.0
-"""Timeout in seconds for a running server."""
+PATIENCE = 15.0
+"""Timeout in seconds for a running server, which may be busy; where none runs, the answer comes at once."""
 
 STARTING = 60.0
 """Timeout in seconds for a server that was just started."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -24,22 +25,27 @@ def install(app: FastAPI, folder: Traversable | None = None) -> None:
     """Add the routes of the page. `folder`: where its files are, if elsewhere than in this package."""
     files = folder or resources.files("mcp_memory.server").joinpath("page")
 
-    def home(request: Request) -> Response:
+    # Without a thread: reading a small file takes less time than handing it to one.
+    async def home(request: Request) -> Response:
         return _document(request, files, "index.html")
 
-    def api_reference(request: Request) -> Response:
+    async def api_reference(request: Request) -> Response:
         return _document(request, files, "docs.html")
 
-    def asset(request: Request, name: str) -> Response:
-        found = _file(request, files.joinpath("assets"), name, FOREVER)
+    async def asset(request: Request) -> Response:
+        found = _file(request, files.joinpath("assets"), request.path_params["name"], FOREVER)
         return found or problem(request, 404, "not_found", "There is no such file.")
 
-    def icon(request: Request) -> Response:
+    async def icon(request: Request) -> Response:
         return _file(request, files, "favicon.svg", "max-age=86400") or Response(status_code=204)
 
-    for path, serve in (("/", home), ("/docs", api_reference), ("/assets/{name}", asset)):
-        app.add_api_route(path, serve, include_in_schema=False, response_model=None)
-    app.add_api_route("/favicon.svg", icon, include_in_schema=False, response_model=None)
+    for path, serve in (
+        ("/", home),
+        ("/docs", api_reference),
+        ("/assets/{name}", asset),
+        ("/favicon.svg", icon),
+    ):
+        app.router.add_route(path, serve, methods=["GET"], include_in_schema=False)
 
 
 def _document(request: Request, files: Traversable, name: str) -> Response:
@@ -52,13 +58,18 @@ def _file(request: Request, folder: Traversable, name: str, caching: str) -> Res
     plain, packed = folder.joinpath(name), folder.joinpath(name + ".gz")
     if not plain.is_file():
         return None
-    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
     headers = {"cache-control": caching, "vary": "accept-encoding"}
-    if packed.is_file() and "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(
-            packed.read_bytes(), headers={**headers, "content-encoding": "gzip"}, media_type=media_type
-        )
-    return Response(plain.read_bytes(), headers=headers, media_type=media_type)
+    is_packed = packed.is_file() and "gzip" in request.headers.get("accept-encoding", "")
+    if is_packed:
+        headers["content-encoding"] = "gzip"
+    content = (packed if is_packed else plain).read_bytes()
+    if caching != FOREVER:
+        headers["etag"] = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        if headers["etag"] in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+    return Response(
+        content, headers=headers, media_type=mimetypes.guess_type(name)[0] or "application/octet-stream"
+    )
 
 
 def _not_built(request: Request) -> HTMLResponse:

@@ -10,11 +10,16 @@ class Notices {
 export const notices = new Notices();
 let next = 1;
 
+// Milliseconds. What can be undone stays for those who read slowly or reach it by keyboard; it can be dismissed.
+const ACT = 45_000;
+const READ = 12_000;
+const GLANCE = 5000;
+
 export function say(text: string, action?: Notice["action"], bad = false): void {
   const notice: Notice = { id: next++, text, bad, action };
   notices.all.push(notice);
   if (notices.all.length > 4) notices.all.shift();
-  setTimeout(() => dismiss(notice.id), bad || action ? 9000 : 4000);
+  setTimeout(() => dismiss(notice.id), action ? ACT : bad ? READ : GLANCE);
 }
 
 export function dismiss(id: number): void {
