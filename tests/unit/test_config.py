@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 from pathlib import Path
 
 import pytest
 
+import mcp_memory
 from mcp_memory.config import Config, explain, load, masked, sqlite_path
 from mcp_memory.errors import Invalid
 
@@ -193,3 +196,12 @@ def test_the_variable_shown_for_a_setting_is_read(file: Path) -> None:
         value = "sqlite:///x.db" if setting.name == "database_url" else str(setting.value)
         given = {one.name: one for one in explain(environ={name: value}, file=file)}
         assert not value or given[setting.name].source == name
+
+
+def test_every_setting_is_read_by_some_part() -> None:
+    """One that was declared and not handed on would be documented, accepted, and change nothing."""
+    files = Path(mcp_memory.__file__).parent.rglob("*.py")
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    by_the_thin_client = {"runtime_dir", "shared"}
+    assert {field.name for field in dataclasses.fields(Config)} - read == by_the_thin_client
