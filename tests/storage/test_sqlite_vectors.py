@@ -196,6 +196,26 @@ def test_vectors_at_hand_are_those_of_the_snapshot(database: SqliteDatabase) -> 
         assert database.vectors.at_hand(connection, model, "memory", 1) is None
 
 
+def test_a_writer_knows_whether_anything_is_near(database: SqliteDatabase, tmp_path: Path) -> None:
+    vectors = unit_vectors(6)
+    model = EmbeddingModel(MODEL, "one", DIMENSIONS, "", "active")
+
+    def is_near(vector: Vectors) -> bool:
+        with database.write() as connection:
+            return database.vectors.any_near(connection, model, "memory", vector.tobytes(), 1, 0.95)
+
+    remember(database, vectors[:3])
+    assert is_near(vectors[5])  # nothing is kept yet: a search has to find out
+    nearest(database, vectors[0])
+    assert [is_near(vector) for vector in vectors] == [True, True, True, False, False, False]
+    with closing(SqliteDatabase(tmp_path / "memory.db", "NORMAL")) as other:
+        remember(other, vectors[3:4], first=4)
+        remember(other, vectors[4:5], first=1)
+    assert [is_near(vector) for vector in vectors[1:]] == [True, True, True, True, False]
+    assert sorted(seqs_of(nearest(database, vectors[4]))) == [1, 2, 3, 4]
+    assert nearest(database, vectors[4], limit=1)[0][0] == 1
+
+
 def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:
     vectors = unit_vectors(3)
     remember(database, vectors[:1])

@@ -183,10 +183,12 @@ class Remembering(Topic):
         if isinstance(meaning, ByWordsOnly) or isinstance(embedder, NoModel):
             return []
         unrelated = embedder.card.unrelated_cosine
+        least = Calibration(unrelated).least_cosine
+        if not tx.indexes.any_near("memory", meaning.model, meaning.vector, least):
+            return []
         closest = dict(
             tx.indexes.nearest("memory", meaning.model, meaning.vector, tx.memories.current, NEIGHBOURS)
         )
-        least = Calibration(unrelated).least_cosine
         alike = {seq: min(1.0, cosine) for seq, cosine in closest.items() if cosine >= least}
         found = tx.memories.fetch(alike)
         near = [_near(found[seq], new, cosine, unrelated) for seq, cosine in alike.items()]

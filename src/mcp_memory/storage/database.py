@@ -124,6 +124,17 @@ class Vectors(Protocol):
     ) -> list[tuple[int, float]]:
         """The nearest rows with their cosine similarity, best first."""
 
+    def any_near(
+        self,
+        connection: Connection,
+        model: EmbeddingModel,
+        owner: Owner,
+        query: bytes,
+        space_id: int,
+        least_cosine: float,
+    ) -> bool:
+        """False if no vector of the space is so close; True if one is, or if finding out takes a search."""
+
     def at_hand(
         self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int
     ) -> "VectorsAtHand | None":

@@ -57,6 +57,13 @@ class Indexes:
             scope.connection, model.id, owner, vector, scope.space_id, allowed, limit
         )
 
+    def any_near(self, owner: Owner, model: EmbeddingModel, vector: bytes, least_cosine: float) -> bool:
+        """False if no row of the space is so close; then `nearest` need not be asked."""
+        scope = self._scope
+        return scope.database.vectors.any_near(
+            scope.connection, model, owner, vector, scope.space_id, least_cosine
+        )
+
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
         if at_hand := self._at_hand(owner, model):
             return at_hand.units(seqs)

@@ -74,6 +74,17 @@ class PostgresVectors:
                 return found
         return search.compare()
 
+    def any_near(
+        self,
+        connection: Connection,
+        model: EmbeddingModel,
+        owner: Owner,
+        query: bytes,
+        space_id: int,
+        least_cosine: float,
+    ) -> bool:
+        return True
+
     def at_hand(self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int) -> None:
         return None
 

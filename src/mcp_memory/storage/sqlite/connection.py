@@ -19,6 +19,7 @@ APPLICATION_ID = 0x6D656D31
 _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
+_LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _to_json = compact_encoder()
 _ROWS_AT_ONCE = (64, 16, 4, 1)
 """Rows of one INSERT: few sizes, so that few statements are prepared.
@@ -34,6 +35,11 @@ class SqliteConnection:
         self.seen: dict[Hashable, Any] = {}
         """Derived from the snapshot by what searches it; valid until the transaction writes."""
         self._changes_before = raw.total_changes()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether no other connection can write meanwhile."""
+        return self.raw.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     @property
     def has_written(self) -> bool:
@@ -157,7 +163,21 @@ def _from_json(text: str) -> Any:
     # Fast path: most are empty.
     if text == "{}":
         return {}
-    return [] if text == "[]" else json.loads(text)
+    if text == "[]":
+        return []
+    known = _flat_object(text) if len(text) <= _LONGEST_KEPT else None
+    return json.loads(text) if known is None else dict(known)
+
+
+@lru_cache(maxsize=1000)
+def _flat_object(text: str) -> dict[str, Any] | None:
+    """An object of plain values, which may be copied; None for anything else.
+
+    Cached: the memories that a client wrote have the same provenance.
+    """
+    found = json.loads(text)
+    is_flat = isinstance(found, dict) and not any(isinstance(one, dict | list) for one in found.values())
+    return found if is_flat else None
 
 
 @lru_cache(maxsize=1000)

@@ -357,7 +357,7 @@ def _few_pages(connection: apsw.Connection) -> Iterator[None]:
 def _file_identity(path: Path) -> tuple[int, int] | None:
     """Device and inode; changes when the file is replaced."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino

@@ -149,6 +149,24 @@ class VectorCache:
         found: KeptVectors | None = connection.seen[key]
         return found
 
+    def at_least(
+        self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int
+    ) -> KeptVectors | None:
+        """All vectors that a writer sees, and possibly some that were deleted; None if that is not known.
+
+        For a writer what is kept is never newer than the file. So only new ids have to be read, and not all
+        be counted, as to find out whether some were deleted.
+        """
+        key = tuple(scope.values())
+        known = self._kept.get(key)
+        if known is None or connection.has_written or not connection.is_writing:
+            return None
+        found = self._read(connection, scope, dimensions, known)
+        if found.count > MOST_ROWS:
+            return None
+        self._kept.put(key, found, found.nbytes)
+        return found
+
     def _current(
         self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int, key: Hashable
     ) -> KeptVectors | None:

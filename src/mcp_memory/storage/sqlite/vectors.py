@@ -87,6 +87,20 @@ class SqliteVectors:
             return search.through(sketch, segments)
         return search.compare()
 
+    def any_near(
+        self,
+        connection: Connection,
+        model: EmbeddingModel,
+        owner: Owner,
+        query: bytes,
+        space_id: int,
+        least_cosine: float,
+    ) -> bool:
+        assert isinstance(connection, SqliteConnection)
+        scope = {"vector_model": model.id, "vector_owner": owner, "vector_space": space_id}
+        known = self._cache.at_least(connection, scope, model.dimensions)
+        return known is None or bool((known.similarities(query) >= least_cosine).any())
+
     def at_hand(
         self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int
     ) -> KeptVectors | None:
