@@ -57,6 +57,16 @@ class Person:
             for n in range(count)
         ]
 
+    def prompts_into(self, output: str, session: str) -> None:
+        """A prompt whose answer goes where a shell's `output` leads. Nothing fails or complains."""
+        hook = f"{sys.executable} -m mcp_memory hook UserPromptSubmit --client claude-code"
+        given = json.dumps({"session_id": session, "cwd": "/", "prompt": PROMPT}).encode()
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"({hook} {output}) && echo passed >&2"],
+            env=self.environment, cwd=self.folder, input=given, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.stderr == b"passed\n"
+
     def until_answered(self) -> None:
         for n in range(100):
             if any(b"5433" in said for said in self.prompts(f"warm{n}-")):
@@ -194,6 +204,13 @@ def _babble(listening: socket.socket) -> None:
 def test_whatever_comes_in_nothing_goes_wrong(person: Person, raw: bytes) -> None:
     for event in ("UserPromptSubmit", "Stop", "", "--client"):
         person.hook(event, raw=raw)
+
+
+@pytest.mark.parametrize("output", [">&-", ">/dev/full", "| true"])
+def test_an_output_that_nobody_takes_is_no_error(person: Person, output: str) -> None:
+    person.until_answered()
+    for n in range(5):
+        person.prompts_into(output, f"nobody{n}")
 
 
 def test_a_damaged_or_missing_database_is_met_with_silence(person: Person) -> None:

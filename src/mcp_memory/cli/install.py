@@ -13,7 +13,7 @@ from mcp_memory.cli.clients.catalogue import CLIENTS, Client, Machine, Wish, nam
 from mcp_memory.cli.clients.changes import FileChange, FileEdit, Ledger
 from mcp_memory.cli.output import printable, say
 from mcp_memory.cli.session import Session
-from mcp_memory.errors import MemoryServerError
+from mcp_memory.errors import Invalid, MemoryServerError
 
 CONSENT = (
     "What you state in conversations as a preference, decision, correction, fact or open task, and commands "
@@ -73,13 +73,25 @@ def _connect(
     _show(client, changes)
     if only_print:
         return False
-    if not yes and not click.confirm(f"Connect {client.title}?", default=True):
+    if not yes and not _is_wanted(client):
         say(f"{client.title}: left as it is.")
         return False
     for change in changes:
         ledger.make(change)
     say(f"{client.title}: connected.{' ' + client.note if client.note else ''}")
     return True
+
+
+def _is_wanted(client: Client) -> bool:
+    try:
+        return click.confirm(f"Connect {client.title}?", default=True)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        say("")
+        raise Invalid(
+            f"nobody answers here, so {client.title} is left as it is: --yes connects without asking"
+        ) from None
 
 
 @click.command(short_help="Disconnect clients, and restore their files.")

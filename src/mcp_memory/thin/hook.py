@@ -18,6 +18,7 @@ from mcp_memory.thin.wire import decoded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from mcp_memory.thin.endpoint import Endpoint
     from mcp_memory.thin.settings import ThinSettings
@@ -34,18 +35,19 @@ LONGEST = 20_000
 """Most characters of a text that are passed on."""
 
 
-def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> int:
-    """Always 0."""
+def run(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str, str]) -> NoReturn:
+    """Ends the process with 0, whatever happens."""
     _end_after(LIMIT)
     try:  # noqa: SIM105 loading contextlib takes longer than all else here
         _say(_answer(words, flags, environ))
     except BaseException:  # noqa: S110
         pass  # any error means no output
-    return 0
+    # The interpreter would try again to write what nobody takes, and complain.
+    os._exit(0)
 
 
 def _say(text: str) -> None:
-    if text:
+    if text and sys.stdout is not None:
         sys.stdout.write(text)
         sys.stdout.flush()
 

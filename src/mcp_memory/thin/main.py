@@ -34,7 +34,7 @@ def run(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
     if command and command[0] == "hook":
         from mcp_memory.thin import hook
 
-        return hook.run(command[1:], flags, environ)
+        hook.run(command[1:], flags, environ)
     if command and command[0] not in FORWARDED:
         return None
     try:

@@ -100,6 +100,13 @@ def test_it_asks_and_a_no_changes_nothing(shell: Shell, home: Path) -> None:
     assert everything(home) == before
 
 
+def test_where_nobody_answers_it_says_how_to_go_on(shell: Shell, home: Path) -> None:
+    before = everything(home)
+    said = shell.run("install", "claude-code", input="", exit_code=2).output
+    assert "--yes connects without asking" in said
+    assert everything(home) == before
+
+
 def test_a_file_that_was_edited_since_loses_only_our_entries(shell: Shell, home: Path) -> None:
     shell.run("install", "--yes", "claude-code")
     settings = home / ".claude/settings.json"
