@@ -66,6 +66,14 @@ def test_heard_in_another_session_it_becomes_an_ordinary_memory(engine: Engine) 
     assert engine.captures.find().total == 0
 
 
+@pytest.mark.parametrize("again", ["we never deploy on fridays!", "We never deploy on Fridays"])
+def test_heard_in_almost_the_same_words_it_stays_one(engine: Engine, again: str) -> None:
+    engine.captures.take_in(heard(TABS))
+    done = engine.captures.take_in(heard(said(again), session="s2"))
+    assert len(done.accepted) == 1
+    assert engine.memories.find(Filter()).total == 1
+
+
 def test_opened_or_changed_it_becomes_an_ordinary_memory(engine: Engine) -> None:
     first, second = engine.captures.take_in(heard(TABS, said("We always squash before merging."))).created
     engine.memories.get(first)

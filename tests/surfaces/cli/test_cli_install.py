@@ -178,10 +178,11 @@ def test_the_doctor_says_which_clients_are_connected(
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nexit 0\n")
     program.chmod(0o755)
-    shell.run("install", "--yes", "claude-code")
+    shell.run("install", "--yes", "claude-code", "codex")
     found = {one["subject"]: one for one in json.loads(shell.run("doctor", "--json").stdout)}
     assert found["Claude Code"]["is_well"]
     assert "its hook answers; it has not called yet" in found["Claude Code"]["detail"]
+    assert "it has not called yet. Codex runs hooks only once you trust them" in found["Codex"]["detail"]
     assert "not connected" in found["Zed"]["detail"]
     program.write_text("#!/bin/sh\nexit 7\n")
     found = {one["subject"]: one for one in json.loads(shell.run("doctor", "--json", exit_code=1).stdout)}

@@ -55,11 +55,17 @@ def _finding(
     if trouble := trouble_of(command):
         return Finding(client.title, False, trouble, advice)
     state = "connected" if is_current else f"connected, with other entries than a new install makes: {advice}"
-    heard = f"last call on {last_call.astimezone():%Y-%m-%d %H:%M}" if last_call else "it has not called yet"
     works = "its command starts and its hook answers" if client.has_hooks else "its command starts"
-    return Finding(
-        client.title, True, f"{state}; {works}; {heard if client.has_hooks else 'it has no hooks'}"
-    )
+    return Finding(client.title, True, f"{state}; {works}; {_heard(client, last_call)}")
+
+
+def _heard(client: Client, last_call: datetime | None) -> str:
+    """When it last called; if never, what the user may have to do first."""
+    if not client.has_hooks:
+        return "it has no hooks"
+    if last_call:
+        return f"last call on {last_call.astimezone():%Y-%m-%d %H:%M}"
+    return f"it has not called yet. {client.note}".rstrip(". ")
 
 
 def _configured(files: Iterable[Path]) -> tuple[str, ...]:
