@@ -116,6 +116,15 @@ def consolidating(folder: Path, environ: dict[str, str]) -> None:
     command(environ, "consolidate", longest=LONGEST)
 
 
+def backing_up(folder: Path, environ: dict[str, str]) -> None:
+    command(environ, "backup", "--folder", str(folder / "backups"))
+
+
+def purging(folder: Path, environ: dict[str, str]) -> None:
+    """One entity, for good: deleted text must not stay anywhere in the file."""
+    command(environ, "purge", "Entity 7", "--yes")
+
+
 def command(environ: dict[str, str], *words: str, longest: float = 120.0) -> None:
     running = subprocess.Popen(
         [*PROGRAM, *words], env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -131,14 +140,17 @@ def command(environ: dict[str, str], *words: str, longest: float = 120.0) -> Non
 
 def _is_indexed(folder: Path) -> bool:
     with sqlite3.connect(f"file:{folder}/memory.db?mode=ro", uri=True) as database:
-        [[count]] = database.execute("SELECT count(*) FROM vector_segment")
-    return bool(count > 15)
+        [[vectors]] = database.execute("SELECT count(*) FROM vector_segment")
+        [[texts]] = database.execute("SELECT count(*) FROM trigram_index")
+    return bool(vectors > 15 and texts == 2)
 
 
 def without_indexes(folder: Path) -> None:
     with sqlite3.connect(folder / "memory.db") as database:
-        for table in ("vector_segment", "vector_sketch"):
+        for table in ("vector_segment", "vector_sketch", "trigram_index"):
             database.execute(f"DELETE FROM {table}")
+        for table in ("entity_trigrams_1", "memory_trigrams_1"):
+            database.execute(f"DROP TABLE {table}")
 
 
 def of_another_model(folder: Path) -> None:
@@ -150,9 +162,11 @@ WORK: dict[str, Callable[[Path, dict[str, str]], None]] = {
     "nothing": nothing,
     "bulk write: 20 calls of 50 entities × 10 observations": bulk_write,
     "import of 5,000 entities with 15,000 observations": importing,
-    "building the index of vectors": building_indexes,
+    "building the indexes of vectors and substrings": building_indexes,
     "reembedding": reembedding,
     "consolidation": consolidating,
+    "backup": backing_up,
+    "purge of one entity": purging,
 }
 
 

@@ -16,6 +16,7 @@ from mcp_memory.engine.graph_import import OBSERVATIONS_AT_ONCE
 from mcp_memory.errors import Unavailable
 from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, Node
+from tests.fakes import Clock
 
 PULLED = "the disk was pulled"
 
@@ -187,6 +188,26 @@ def test_a_line_beyond_the_limits_is_skipped_with_the_reason(
     done = engine.transfer.import_anthropic([json.dumps(line).encode(), entity(1)])
     assert (done.skipped, done.entities_imported) == (1, 1)
     assert "line 1" in done.problems[0]
+
+
+def test_relations_begin_with_a_small_piece_however_quickly_lines_were_read(
+    engine: Engine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+
+    def in_no_time() -> float:
+        clock.advance(seconds=1)  # each piece has its own moment in the journal
+        return 0.0
+
+    monkeypatch.setattr("mcp_memory.engine.pacing.time.monotonic", in_no_time)
+    ends = [(f"Node {number % 20}", f"Node {number // 20}") for number in range(400)]
+    relations = [{"type": "relation", "from": a, "to": b, "relationType": "knows"} for a, b in ends]
+    lines = [*(entity(number) for number in range(20)), *(json.dumps(line).encode() for line in relations)]
+    assert engine.transfer.import_anthropic(lines).relations_imported == 400
+
+    events = engine.history.events_after(0)
+    begun = [event.at for event in events if event.name == "relation_created"]
+    assert begun.count(begun[0]) == pacing.FIRST
 
 
 def test_a_piece_is_as_large_as_its_time_allows(monkeypatch: pytest.MonkeyPatch) -> None:

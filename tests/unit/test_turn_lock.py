@@ -1,11 +1,13 @@
-"""The lock of writers is given in turns."""
+"""The locks of writers are given in turns."""
 
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
+from mcp_memory.storage.file_lock import FileLock, TurnFileLock
 from mcp_memory.storage.turn_lock import TurnLock
 
 pytestmark = pytest.mark.unit
@@ -48,3 +50,31 @@ def test_who_gives_up_is_passed_over() -> None:
     with lock:
         assert not lock.acquire(timeout=0)
     assert lock.acquire(timeout=0)
+
+
+def test_a_process_that_takes_it_again_at_once_lets_the_other_go_first(tmp_path: Path) -> None:
+    order: list[str] = []
+    mine, theirs = (TurnFileLock(tmp_path / "lock", tmp_path / "turn") for _ in range(2))
+
+    def other() -> None:
+        with theirs.held(60):
+            order.append("other")
+
+    thread = threading.Thread(target=other)
+    with mine.held(60):
+        thread.start()
+        while not is_held(tmp_path / "turn"):
+            pass
+    with mine.held(60):
+        order.append("again")
+    thread.join()
+    assert order == ["other", "again"]
+    mine.close()
+    theirs.close()
+
+
+def is_held(path: Path) -> bool:
+    lock = FileLock(path)
+    taken = lock.take()
+    lock.close()
+    return not taken

@@ -26,6 +26,7 @@ from mcp_memory.engine.history import History
 from mcp_memory.engine.indexing import BATCH, Indexing
 from mcp_memory.engine.learning import Learning
 from mcp_memory.engine.memory_changes import archive_memory, living, remove_memory
+from mcp_memory.engine.pacing import Pace
 from mcp_memory.engine.schedule import expiry_time, is_due
 from mcp_memory.errors import Invalid, Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
@@ -44,9 +45,6 @@ NEXT_LOOK = timedelta(minutes=1)
 
 FEW = 200
 """Up to this many new memories are looked up one by one."""
-
-MERGED_AT_ONCE = 50
-"""Clusters merged per transaction, so that other writers do not wait long."""
 
 _LAST_RUNS = "upkeep"
 _EXPIRED_UP_TO = "expired up to"
@@ -304,9 +302,9 @@ class Maintenance(Topic):
 
     def _merge(self, act: str, grouping: Grouping, tell: Progress) -> tuple[Cluster, ...]:
         done: list[Cluster] = []
-        for start in range(0, len(grouping.clusters), MERGED_AT_ONCE):
+        for some in Pace().pieces(grouping.clusters, lambda cluster: 1 + len(cluster.absorbed)):
             with self._context.writing(act) as tx:
-                for found in grouping.clusters[start : start + MERGED_AT_ONCE]:
+                for found in some:
                     cluster = still_holds(tx, found)
                     if cluster is not None:
                         merge(tx, cluster)

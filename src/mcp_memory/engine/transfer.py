@@ -8,7 +8,7 @@ from mcp_memory.engine import archive_records, archiving
 from mcp_memory.engine.archiving import Arrival
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.graph_import import PROBLEMS_TOLD, Imported, Part, Tally, parts
-from mcp_memory.engine.graph_writer import GraphWriter
+from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
 from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
 from mcp_memory.engine.pacing import Pace
@@ -78,11 +78,11 @@ class Transfer(Topic):
         Relations come after all entities, so that the order of lines does not matter. The import is one act
         and can be undone. With `repeats`, an observation that occurs twice is stored twice.
         """
-        tally, pace, done = Tally(), Pace(), 0
+        tally, done = Tally(), 0
         relations: list[tuple[int, RelationLine]] = []
         with whole_import(self._context) as under_way:
             lines = lines_of(self._allowed(source))
-            for some in pace.pieces(parts(lines, self._context.limits, tally), _rows):
+            for some in Pace().pieces(parts(lines, self._context.limits, tally), _rows):
                 with under_way.writing() as tx:
                     self._put_entities(tx, some, repeats, tally)
                 relations += [
@@ -90,7 +90,8 @@ class Transfer(Topic):
                 ]
                 done += sum(part.size for part in some)
                 progress("bytes read", done, None)
-            for batch in pace.pieces(relations, lambda _: 1):
+            # At a pace of its own: above, a relation is only read, which takes no time.
+            for batch in Pace().pieces(relations, lambda _: 1):
                 with under_way.writing() as tx:
                     self._put_relations(tx, batch, tally)
             under_way.finish()
@@ -184,16 +185,18 @@ class Transfer(Topic):
         lines = [part.line for part in some if isinstance(part.line, EntityLine)]
         writer = GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
         known = tx.entities.named(line.name for line in lines)
+        new: dict[str, str] = {}
+        for line in lines:
+            if line.name not in known:
+                new.setdefault(line.name, line.type)
+        drafts = [EntityDraft(name=name, type=type) for name, type in new.items()]
+        known |= {entity.name: [entity] for entity in writer.add_entities(drafts)}
+        tally.new["entity"] += len(new)
         wanted = []
         for line in lines:
-            same_name = known.setdefault(line.name, [])
-            entity = _meant(same_name, line.type)
-            if entity is None:
-                entity = writer.add_entity(line.name, line.type)
-                same_name.append(entity)
-                tally.new["entity"] += 1
-            elif entity.type == UNKNOWN_TYPE != line.type:
-                entity = writer.change_entity(entity, {"type": line.type})
+            entity = _meant(known[line.name], line.type)
+            if entity.type == UNKNOWN_TYPE != line.type:
+                same_name, entity = known[line.name], writer.change_entity(entity, {"type": line.type})
                 known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
             wanted.append((entity, line.observations))
         added = writer.observe(wanted, repeats=repeats, credit=False)
@@ -229,9 +232,8 @@ def _bytes_as_rows(numbered: tuple[int, bytes]) -> float:
     return 1 + len(numbered[1]) / BYTES_AS_A_ROW
 
 
-def _meant(same_name: Sequence[Entity], type: str) -> Entity | None:
-    exact = next((entity for entity in same_name if entity.type == type), None)
-    return exact or (same_name[0] if same_name else None)
+def _meant(same_name: Sequence[Entity], type: str) -> Entity:
+    return next((entity for entity in same_name if entity.type == type), same_name[0])
 
 
 _Stored = TypeVar("_Stored", bound="Any")

@@ -5,7 +5,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -41,6 +41,32 @@ else:
 
 _SHORTEST_WAIT = 0.0003
 _LONGEST_WAIT = 0.005
+
+
+class TurnFileLock:
+    """A lock that processes get by turns.
+
+    Who waits looks for it now and then, while a process that writes piece after piece takes it again at once:
+    a single lock would let the other wait for a second. So whoever wants the lock first takes a second one,
+    the turn, and keeps it while waiting; the process that just had the lock waits behind it.
+    """
+
+    def __init__(self, lock: Path, turn: Path) -> None:
+        self._lock = FileLock(lock)
+        self._turn = FileLock(turn)
+
+    @contextmanager
+    def held(self, timeout: float) -> Iterator[None]:
+        """`timeout` in seconds."""
+        deadline = time.monotonic() + timeout
+        with ExitStack() as holding:
+            with self._turn.held(timeout):
+                holding.enter_context(self._lock.held(max(0.0, deadline - time.monotonic())))
+            yield
+
+    def close(self) -> None:
+        self._lock.close()
+        self._turn.close()
 
 
 class FileLock:

@@ -16,7 +16,7 @@ from mcp_memory.errors import Unavailable
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
-from mcp_memory.storage.file_lock import FileLock
+from mcp_memory.storage.file_lock import FileLock, TurnFileLock
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID, SqliteConnection
 from mcp_memory.storage.sqlite.errors import translated_errors
@@ -55,7 +55,7 @@ class SqliteDatabase:
         self._path = path
         self._log_path = path.with_name(path.name + "-wal")
         self._synchronous = synchronous
-        self._lock = FileLock(path.with_name(path.name + ".lock"))
+        self._lock = TurnFileLock(path.with_name(path.name + ".lock"), path.with_name(path.name + ".turn"))
         self._writing = TurnLock()
         self._writer: apsw.Connection | None = None
         self._writer_synchronous = synchronous
