@@ -1,12 +1,13 @@
-"""The first memories of an order are read from its index: nothing is sorted that is not shown."""
+"""What is asked for is read from its index: nothing is sorted or walked that is not shown."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from mcp_memory.model import Filter
-from mcp_memory.storage import filters
+from mcp_memory.storage import filters, queries
 from mcp_memory.storage.orders import ORDERS
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.storage.store import Store
@@ -27,3 +28,27 @@ def test_an_order_uses_its_own_index(tmp_path: Path, order: str, index: str, sup
         plan = connection.run(f"EXPLAIN QUERY PLAN {sql}", allowed.params)
     store.close()
     assert index in plan[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "entities_by_name",
+        "first_relations_touching",
+        "relation_seqs_touching",
+        "bare_relations_touching",
+        "relations_around",
+        "events_of_act",
+        "newest_events_of_act",
+    ],
+)
+def test_a_few_rows_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: str) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    store = Store(database).open()
+    sql = queries.load()[query].format(columns="o.seq", keys=":k0")
+    with database.read() as connection:
+        params = dict.fromkeys(re.findall(r":(\w+)", sql), 1)
+        plan = [row["detail"] for row in connection.run(f"EXPLAIN QUERY PLAN {sql}", params)]
+    store.close()
+    assert any("SEARCH" in step for step in plan)
+    assert not [step for step in plan if step.endswith("(space_id=?)") or step == "SCAN relation"]

@@ -20,7 +20,8 @@ SELECT o.seq, o.entity_seq, o.memory_seq, o.relevance, o.created_at FROM entity_
 -- bare_relations_touching --
 -- Without the names of the ends, which may have been others then.
 SELECT {columns} FROM relation o
- WHERE o.space_id = :space_id AND (o.source_seq IN ({keys}) OR o.target_seq IN ({keys})) ORDER BY o.seq
+ WHERE o.space_id + 0 = :space_id AND (o.source_seq IN ({keys}) OR o.target_seq IN ({keys}))
+ ORDER BY o.seq + 0
 
 -- bare_relations_by_id --
 SELECT {columns} FROM relation o WHERE o.space_id = :space_id AND o.id IN ({keys})

@@ -8,8 +8,8 @@ SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.id = :id
 SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.seq IN ({keys}) ORDER BY o.seq
 
 -- entities_by_name --
--- Oldest first: of several with one name, the oldest is meant.
-SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.name IN ({keys}) ORDER BY o.seq
+-- In no order: SQLite would walk the whole space to get one.
+SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.name IN ({keys})
 
 -- entities_page --
 SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.seq > :after ORDER BY o.seq LIMIT :limit

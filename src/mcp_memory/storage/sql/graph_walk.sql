@@ -1,7 +1,7 @@
 -- relations_around --
 -- One step of a walk: the strongest first, so that what a limit leaves out is the weakest.
 SELECT o.source_seq, o.target_seq FROM relation o
- WHERE o.space_id = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
+ WHERE o.space_id + 0 = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
    AND (o.source_seq IN ({keys}) OR o.target_seq IN ({keys}))
  ORDER BY o.strength DESC, o.seq LIMIT :limit
 

@@ -11,12 +11,13 @@ SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at F
  WHERE o.space_id = :space_id AND o.subject = :subject ORDER BY o.seq
 
 -- events_of_act --
+-- `+ 0`: without it SQLite walks the journal of the space in its order.
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at, o.before FROM event o
- WHERE o.space_id = :space_id AND o.act = :act ORDER BY o.seq
+ WHERE o.space_id = :space_id AND o.act = :act ORDER BY o.seq + 0
 
 -- newest_events_of_act --
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at, o.before FROM event o
- WHERE o.space_id = :space_id AND o.act = :act AND o.undone_at IS NULL ORDER BY o.seq DESC LIMIT :limit
+ WHERE o.space_id = :space_id AND o.act = :act AND o.undone_at IS NULL ORDER BY o.seq + 0 DESC LIMIT :limit
 
 -- events_by_seq --
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at,

@@ -21,11 +21,12 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
  ORDER BY o.seq
 
 -- first_relations_touching --
--- The ends are looked up only for what is shown: a hub has thousands of relations.
+-- The ends are looked up only for what is shown: a hub has thousands of relations. `+ 0`: without it SQLite
+-- walks all relations in their order.
 SELECT {columns}
   FROM (SELECT * FROM relation
          WHERE (source_seq IN ({keys}) OR target_seq IN ({keys})) AND (:ended = 1 OR ended_at IS NULL)
-         ORDER BY seq LIMIT :limit) o
+         ORDER BY seq + 0 LIMIT :limit) o
   JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
  ORDER BY o.seq
 
@@ -48,5 +49,6 @@ SELECT count(*) AS count FROM relation o WHERE {where}
 SELECT count(*) AS count FROM relation WHERE space_id = :space_id AND ended_at IS NULL
 
 -- relation_seqs_touching --
+-- `+ 0`: without it SQLite walks all relations of the space in their order.
 SELECT seq FROM relation
- WHERE space_id = :space_id AND (source_seq = :entity_seq OR target_seq = :entity_seq) ORDER BY seq
+ WHERE space_id + 0 = :space_id AND (source_seq = :entity_seq OR target_seq = :entity_seq) ORDER BY seq + 0
