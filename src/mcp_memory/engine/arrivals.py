@@ -39,7 +39,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("Preferences and rules", ("preference",), 6),
     ("Open goals and todos", ("goal", "todo"), 5),
     ("Latest decisions", ("decision",), 4),
-    ("Facts", ("fact", "observation", "procedure", "pattern"), 4),
+    ("Facts", ("fact", "procedure", "pattern"), 4),
     ("Lately here", ("event", "learning"), 3),
 )
 """Heading, types and maximum lines of each section of the digest, most useful first."""
