@@ -11,6 +11,7 @@ from mcp_memory.cli.output import json_option, print_json, say, table
 from mcp_memory.cli.session import Session
 from mcp_memory.cli.sharing import sharing_in_words
 from mcp_memory.config import Config, masked
+from mcp_memory.text.plain import plain
 
 
 @click.command(short_help="Show where the database is, and what it holds.")
@@ -23,7 +24,7 @@ def info(session: Session, as_json: bool) -> None:
         _show_missing(config, as_json)
         return
     inventory = session.engine.inventory
-    counts, vectors = inventory.counts(), inventory.vectors()
+    vectors = inventory.vectors()
     facts: dict[str, Any] = {
         "version": __version__,
         "database": masked(config.url),
@@ -31,11 +32,7 @@ def info(session: Session, as_json: bool) -> None:
         "bytes": inventory.size(),
         "space": config.space,
         "spaces": len(inventory.spaces()),
-        "entities": counts.entities,
-        "observations": counts.observations,
-        "relations": counts.relations,
-        "memories": counts.memories,
-        "forgotten": counts.forgotten,
+        **plain(inventory.counts()),
         "search": vectors.mode,
         "model": vectors.serving.name if vectors.serving else None,
         "dimensions": vectors.serving.dimensions if vectors.serving else None,

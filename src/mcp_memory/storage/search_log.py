@@ -1,7 +1,7 @@
 """The search log: queries, both rankings of their results, and implicit feedback."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Literal
@@ -98,7 +98,8 @@ class SearchLog:
             duration_ms=search.duration_ms, at=self._scope.at,
         )  # fmt: skip
         seq = int(row["seq"])
-        self._scope.change_many("add_search_result", (_row_of(seq, result) for result in search.results))
+        rows = ({"event_seq": seq, **asdict(result)} for result in search.results)
+        self._scope.change_many("add_search_result", rows)
         return seq
 
     def credit(self, seqs: Iterable[int], sign: Sign) -> int:
@@ -156,15 +157,6 @@ class SearchLog:
         return {row["name"]: row["count"] for row in self._scope.run(query)}
 
 
-def _row_of(event_seq: int, result: LoggedResult) -> dict[str, object]:
-    return {
-        "event_seq": event_seq, "entity_seq": result.entity_seq, "rank": result.rank,
-        "baseline_rank": result.baseline_rank, "base": result.relevance,
-        "limbic_score": result.limbic_score, "cosine": result.cosine, "importance": result.importance,
-        "temporal": result.temporal, "cooc": result.cooc,
-    }  # fmt: skip
-
-
 def _search_of(row: Row, results: Sequence[Row], feedback: Sequence[Row]) -> LoggedSearch:
     signs: dict[int, frozenset[str]] = {}
     for given in feedback:
@@ -182,17 +174,7 @@ def _search_of(row: Row, results: Sequence[Row], feedback: Sequence[Row]) -> Log
 
 
 def _result_of(row: Row) -> LoggedResult:
-    return LoggedResult(
-        entity_seq=row["entity_seq"],
-        rank=row["rank"],
-        baseline_rank=row["baseline_rank"],
-        relevance=row["base"],
-        limbic_score=row["limbic_score"],
-        cosine=row["cosine"],
-        importance=row["importance"],
-        temporal=row["temporal"],
-        cooc=row["cooc"],
-    )
+    return LoggedResult(**{name: row[name] for name in LoggedResult.__slots__})
 
 
 def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:

@@ -116,13 +116,7 @@ class Resource:
     read: Callable[[Engine], str]
 
     def listed(self) -> types.Resource:
-        return types.Resource(
-            uri=self.uri,
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            mime_type=self.mime_type,
-        )
+        return types.Resource.model_validate(self, from_attributes=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +139,7 @@ class Template:
         return f"{self.prefix}{{{self.variable}}}"
 
     def listed(self) -> types.ResourceTemplate:
-        return types.ResourceTemplate(
-            uri_template=self.uri_template,
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            mime_type=self.mime_type,
-        )
+        return types.ResourceTemplate.model_validate(self, from_attributes=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,15 +166,7 @@ class Prompt:
     """Offered only with one of these tools."""
 
     def listed(self) -> types.Prompt:
-        return types.Prompt(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            arguments=[
-                types.PromptArgument(name=item.name, description=item.description, required=item.required)
-                for item in self.arguments
-            ],
-        )
+        return types.Prompt.model_validate(self, from_attributes=True)
 
 
 def _narrowed(describe: Callable[[], Json], fields: Sequence[str]) -> Json:

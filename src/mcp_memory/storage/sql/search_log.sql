@@ -7,7 +7,7 @@ RETURNING seq
 -- `base` is the whole relevance, de-boosts included: what another weighing starts from.
 INSERT INTO search_result (event_seq, entity_seq, rank, baseline_rank, base, limbic_score, cosine,
                            importance, temporal, cooc)
-VALUES (:event_seq, :entity_seq, :rank, :baseline_rank, :base, :limbic_score, :cosine,
+VALUES (:event_seq, :entity_seq, :rank, :baseline_rank, :relevance, :limbic_score, :cosine,
         :importance, :temporal, :cooc)
 
 -- lately_shown --
@@ -32,7 +32,8 @@ SELECT e.seq, e.query, e.client, e.strategy, e.mode, e.k_limit, e.result_count, 
  ORDER BY e.seq DESC LIMIT :limit
 
 -- results_of_searches --
-SELECT event_seq, entity_seq, rank, baseline_rank, base, limbic_score, cosine, importance, temporal, cooc
+SELECT event_seq, entity_seq, rank, baseline_rank, base AS relevance, limbic_score, cosine,
+       importance, temporal, cooc
   FROM search_result WHERE event_seq IN ({keys}) ORDER BY event_seq, rank
 
 -- feedback_of_searches --
