@@ -18,7 +18,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 # A stored text must not be able to move the cursor or change colours.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal acts upon, and what reverses the order of the text after it."""
+"""Characters that control a terminal, or reverse the order of the text after them."""
 
 
 def json_option(command: Decorated) -> Decorated:

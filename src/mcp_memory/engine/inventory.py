@@ -75,8 +75,8 @@ class Inventory(Topic):
         """Relations from or to an entity."""
         with self._context.reading() as tx:
             touching = tx.relations.touching([tx.entities.get(name).seq], ended=ended)
-        found = tuple(relation for relation in touching if type in (None, relation.type))
-        return ListedRelations(found[offset : offset + limit], len(found))
+            found = [relation for relation in touching if type in (None, relation.type)]
+            return ListedRelations(self._context.faded(found[offset : offset + limit], tx.at), len(found))
 
     def counts(self) -> Counts:
         half_life = self._context.tuning.half_life

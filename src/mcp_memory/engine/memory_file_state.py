@@ -1,4 +1,4 @@
-"""What the store and a memory file agreed on last, and whether the file lacks changes of the store."""
+"""The state that the store and a memory file last agreed on, and changes that the file lacks."""
 
 import json
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ class Pace:
         self.weight: float = FIRST
 
     def pieces(self, items: Iterable[Item], weigh: Callable[[Item], float]) -> Iterator[list[Item]]:
-        """The items in pieces, each of which is done when the next one is asked for."""
+        """The items in batches; requesting the next batch means that the one before is done."""
         piece: list[Item] = []
         weight = 0.0
         for item in items:

@@ -35,7 +35,7 @@ class PageSessions(Topic):
     def redeem(self, code: str) -> str:
         """Exchange a code, which is then used up, for the secret of a new session."""
         refused = "this login code was used or has expired: run `mcp-memory open` again"
-        with self._context.reading() as tx:  # whoever guesses must not keep writers waiting
+        with self._context.reading() as tx:  # guessing must not block writers
             if tx.page_sessions.find("code", digest(code)) is None:
                 raise Forbidden(refused)
         with self._context.writing() as tx:

@@ -128,7 +128,7 @@ def _refused(request: Request, error: Exception) -> Response:
 def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return problem(
-        request, 500, "internal", "The server failed; its log says why. What was asked for was not done."
+        request, 500, "internal", "The server failed and did not carry out the request; its log says why."
     )
 
 

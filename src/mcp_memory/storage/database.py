@@ -221,7 +221,7 @@ class Database(Protocol):
 
 
 Duty = Literal["maintenance", "import"]
-"""What only one process does at a time."""
+"""Work that only one process does at a time."""
 
 
 class ChangeSignal(Protocol):

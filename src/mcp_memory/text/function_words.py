@@ -109,7 +109,7 @@ _NO_SIGN = listed(
 """English words and names that mean nothing about a text's language."""
 
 _OF_NEIGHBOURS = {"spanish": listed("les os dos no na"), "italian": listed("le"), "danish": listed("os")}
-"""What a language has too, but another one has in nearly every sentence."""
+"""Words that a language has too, but that only another one has in nearly every sentence."""
 
 
 def _signs() -> dict[str, tuple[str, ...]]:

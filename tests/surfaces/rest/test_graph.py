@@ -216,6 +216,7 @@ def test_relations_are_listed_by_entity_and_type_and_deleted(client: httpx.Clien
     found = client.get("/api/relations", params={"entity_id": a["id"], "relation_type": "owns"}).json()
     [owns] = found["items"]
     assert (owns["source"], owns["target"], found["total"]) == ("A", "C", 1)
+    assert owns["effective_confidence"] > 0.99, "as in the list of all relations"
     assert client.delete(f"/api/relations/{owns['id']}").status_code == 200
     assert client.get(f"/api/relations/{owns['id']}").status_code == 404
     assert client.get("/api/relations").json()["total"] == 2
