@@ -9,24 +9,24 @@ from datetime import datetime
 from typing import Any
 
 from mcp_memory.errors import Invalid
-from mcp_memory.storage.orders import ORDERS, Key, Place
+from mcp_memory.storage.orders import ORDERS, Key, ListPosition
 
 LONGEST = 400
 
 
-def cursor_of(order: str, place: Place) -> str:
+def cursor_of(order: str, place: ListPosition) -> str:
     keys = [key.isoformat() if isinstance(key, datetime) else key for key in place.keys]
     told = json.dumps([order, place.begun_at.isoformat(), keys], separators=(",", ":"))
     return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
 
 
-def place_in(cursor: str, order: str, now: datetime, *, past: bool) -> Place:
+def place_in(cursor: str, order: str, now: datetime, *, past: bool) -> ListPosition:
     """The place that a cursor of this order names. `past`: of a read as of an earlier moment."""
     try:
         told_order, begun_at, keys = json.loads(_decoded(cursor))
         if told_order == order:
             kinds = [float] * len(keys) if past else list(ORDERS[order].keys.values())
-            return Place(_checked(keys, kinds), min(_moment(begun_at), now))
+            return ListPosition(_checked(keys, kinds), min(_moment(begun_at), now))
     except (ValueError, TypeError, OverflowError, binascii.Error):
         raise Invalid("this cursor is not one of ours: take it from `next` of the page before") from None
     raise Invalid(f"this cursor belongs to a list in the order {told_order!r}, not {order!r}: begin again")

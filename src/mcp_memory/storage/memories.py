@@ -10,7 +10,7 @@ from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, 
 from mcp_memory.ranking.decay import REINFORCEMENT
 from mcp_memory.storage import filters
 from mcp_memory.storage.database import Allowed, Row
-from mcp_memory.storage.orders import ORDERS, Place
+from mcp_memory.storage.orders import ORDERS, ListPosition
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
@@ -115,7 +115,7 @@ class Memories:
         order: str,
         limit: int,
         offset: int = 0,
-        after: Place | None = None,
+        after: ListPosition | None = None,
         half_life: timedelta,
     ) -> list[Memory]:
         """Those that pass, in an order; `after`: from the row behind that place on."""
@@ -131,12 +131,12 @@ class Memories:
         )
         return [memory_of(row) for row in found]
 
-    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> Place:
+    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> ListPosition:
         """Where a memory stands in an order."""
         slots = {"columns": ORDERS[order].columns}
         decay = filters.decay_params(begun_at, half_life)
         [row] = self._scope.run("keys_of_memory", slots=slots, seq=memory.seq, **decay)
-        return Place(tuple(row[f"key_{number}"] for number in range(len(row))), begun_at)
+        return ListPosition(tuple(row[f"key_{number}"] for number in range(len(row))), begun_at)
 
     def count(self, filter: Filter, *, half_life: timedelta) -> int:
         allowed = filters.where(filter, self._scope.space_id, self._scope.at, half_life)

@@ -33,7 +33,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListPosition:
     """Where a row stands in an order: its keys, as they were when the list was begun."""
 
     keys: tuple[Key, ...]

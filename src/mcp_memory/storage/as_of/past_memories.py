@@ -20,7 +20,7 @@ from mcp_memory.storage import filters
 from mcp_memory.storage.as_of.past_rows import PastRows, among, columns_of
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import Memories, RankingFacts
-from mcp_memory.storage.orders import Place
+from mcp_memory.storage.orders import ListPosition
 from mcp_memory.storage.scope import Scope
 
 
@@ -62,16 +62,16 @@ class PastMemories(Memories):
         order: str,
         limit: int,
         offset: int = 0,
-        after: Place | None = None,
+        after: ListPosition | None = None,
         half_life: timedelta,
     ) -> list[Memory]:
         key = self._sort_key(order, half_life)
         found = [one for one in self._matching(filter, half_life) if not after or key(one) > after.keys]
         return sorted(found, key=key)[offset : offset + limit]
 
-    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> Place:
+    def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> ListPosition:
         """The past does not move: the moment that is read is the moment that counts."""
-        return Place(self._sort_key(order, half_life)(memory), begun_at)
+        return ListPosition(self._sort_key(order, half_life)(memory), begun_at)
 
     def count(self, filter: Filter, *, half_life: timedelta) -> int:
         return len(self._matching(filter, half_life))
