@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from mcp_memory.engine.importers import detect
+from mcp_memory.engine.importers import detect, sample
 from mcp_memory.engine.importers.sample import Sample
 from mcp_memory.errors import Invalid
 
@@ -92,6 +92,36 @@ def test_claude_gives_paragraphs_about_the_person_and_projects_as_entities() -> 
     [project] = of_kind(found, "entity")
     assert (project["name"], project["type"]) == ("Ledger move", "project")
     assert len(of_kind(found, "observation")) == 2
+
+
+def test_an_archive_that_would_unpack_into_memory_without_end_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", b"[" + b" " * 20_000_000 + b"]")
+    with pytest.raises(Invalid, match="compressed too well"):
+        read(tmp_path / "bomb.zip")
+
+
+def test_a_document_of_countless_values_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "MOST_VALUES", 1_000)
+    (tmp_path / "conversations.json").write_text(f"[{'[],' * 1_000}[]]")
+    with pytest.raises(Invalid, match=r"more than 1,000 values"):
+        read(tmp_path / "conversations.json")
+
+
+@pytest.mark.parametrize("at", [6, 8, 60])
+def test_a_damaged_or_encrypted_archive_is_refused_with_a_reason(tmp_path: Path, at: int) -> None:
+    """`at`: the byte that is changed, such as the flag of encryption or the number of the compression."""
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps([{"uuid": str(number)} for number in range(99)]))
+    content = bytearray(file.read_bytes())
+    directory = content.rindex(b"PK\1\2")
+    content[at] ^= 1
+    if at in (6, 8):  # these stand in the directory as well
+        content[directory + at + 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(Invalid):
+        read(file)
 
 
 def test_an_export_may_stay_zipped(tmp_path: Path) -> None:

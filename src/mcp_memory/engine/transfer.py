@@ -1,5 +1,6 @@
 """Import and export of memories as files."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any, Literal, TypeVar
@@ -14,7 +15,7 @@ from mcp_memory.engine.import_source import Source, allowed, lines_of, open_impo
 from mcp_memory.engine.pacing import Pace
 from mcp_memory.engine.spooling import spooled
 from mcp_memory.engine.whole_import import take_back_unfinished, whole_import
-from mcp_memory.errors import Invalid
+from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.events import ArchiveImported
 from mcp_memory.model import UNKNOWN_TYPE, Entity, Progress, unreported
 from mcp_memory.storage import Transaction
@@ -25,6 +26,11 @@ BATCH = 500
 
 BYTES_AS_A_ROW = 2000
 """So many bytes of text take about as long to write as one more row."""
+
+PREVIEW_PATIENCE = 10.0
+"""Seconds to wait for other previews."""
+
+_previews = threading.BoundedSemaphore(2)  # each may hold a whole document in memory
 
 Format = Literal["anthropic", "full"]
 """Export formats."""
@@ -60,6 +66,14 @@ class Transfer(Topic):
 
     def preview(self, source: Source, format: str | None = None, *, uploaded: bool = False) -> Preview:
         """Preview of `import_from`. Changes nothing."""
+        if not _previews.acquire(timeout=PREVIEW_PATIENCE):
+            raise Unavailable("other files are being previewed; try again")
+        try:
+            return self._preview(source, format, uploaded)
+        finally:
+            _previews.release()
+
+    def _preview(self, source: Source, format: str | None, uploaded: bool) -> Preview:
         opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
         tally = Tally()
         if opened.is_archive:

@@ -1,7 +1,9 @@
 """A file or folder to be imported, read only as far as format detection needs."""
 
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +16,18 @@ from mcp_memory.errors import Invalid
 HEAD = 65_536
 LARGEST = 512 * 1024 * 1024
 """Largest JSON document in bytes: it is held in memory as a whole."""
+
+MOST_VALUES = 10_000_000
+"""Values of a JSON document: each takes some hundred bytes of memory, and two characters of the file."""
+
+BOMB = 200
+"""Compression from which a large file in an archive is not taken for text; that of exports is about ten."""
+
+HARMLESS = 16 * 1024 * 1024
+"""Size in bytes up to which any compression is accepted."""
+
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
+"""What `zipfile` raises for archives that are damaged, encrypted, or compressed in ways it does not know."""
 
 
 class Sample:
@@ -63,8 +77,13 @@ class Sample:
     def document(self) -> Any:
         """The whole file as JSON; None if it is something else."""
         try:
-            return json.loads(self.path.read_bytes())
-        except (ValueError, RecursionError, OSError):
+            content = self.path.read_bytes()
+        except OSError:
+            return None
+        _check_values(content, self.path.name)
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
             return None
 
     def names(self) -> set[str]:
@@ -81,9 +100,22 @@ class Sample:
             for entry in archive.infolist():
                 if not any(Path(entry.filename).match(name) for name in names):
                     continue
-                if entry.file_size > LARGEST:
-                    raise Invalid(f"{entry.filename} in {self.path.name} is larger than {LARGEST:,} bytes")
+                _check_entry(entry, self.path.name)
                 yield _parsed(archive.read(entry), entry.filename)
+
+
+def _check_entry(entry: zipfile.ZipInfo, archive: str) -> None:
+    if entry.file_size > LARGEST:
+        raise Invalid(f"{entry.filename} in {archive} is larger than {LARGEST:,} bytes")
+    if entry.file_size > max(HARMLESS, BOMB * entry.compress_size):
+        raise Invalid(
+            f"{entry.filename} in {archive} is compressed too well to be an export; unpack it first"
+        )
+
+
+def _check_values(content: bytes, name: str) -> None:
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Invalid(f"{name} has more than {MOST_VALUES:,} values: split it, and import the parts")
 
 
 def _small(file: Path) -> bool:
@@ -93,6 +125,7 @@ def _small(file: Path) -> bool:
 
 
 def _parsed(content: bytes, name: str) -> Any:
+    _check_values(content, name)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -106,5 +139,5 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror}") from error
-    except zipfile.BadZipFile as error:
-        raise Invalid(f"{path} is a damaged zip file: {error}") from error
+    except _DAMAGED as error:
+        raise Invalid(f"{path.name} is a zip file that cannot be read: {error}") from error
