@@ -174,6 +174,18 @@ def test_a_purged_memory_leaves_no_trace_and_no_way_back(engine: Engine) -> None
         engine.history.restore(memory.id)
 
 
+@pytest.mark.parametrize("which", ["entity", "memory"])
+def test_a_purge_takes_the_searches_that_found_it_along(engine: Engine, which: str) -> None:
+    engine.graph.create_entities([NewEntity(name="Box", observations=("it holds the quokka",))])
+    engine.graph.create_entities([NewEntity(name="Lamp", observations=("it is green",))])
+    assert engine.entities.search("where is my quokka", 1).hits
+    assert engine.entities.search("what is green", 1).hits
+    [memory] = [one for one in engine.memories.find(Filter()).memories if "quokka" in one.content]
+    engine.history.purge("Box" if which == "entity" else memory.id)
+    assert "quokka" not in everything_stored(engine)
+    assert "what is green" in everything_stored(engine)
+
+
 def test_a_deleted_memory_can_still_be_purged(engine: Engine) -> None:
     memory = remember(engine, "the secret code is swordfish")
     engine.memories.delete([memory.id])

@@ -184,7 +184,7 @@ def fuzz_routes(here: Guarded, until: float, chance: random.Random) -> None:
     from tests.surfaces.rest.serving import running
 
     with running(here.engine) as server:
-        document: Any = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+        document: Any = schemathesis.openapi.from_url(f"{server.url}/openapi.json", timeout=HANGS_AFTER)
         operations = [one.ok() for one in document.get_all_operations()]
         operations = [one for one in operations if one.path != "/api/events"]
         while True:

@@ -54,6 +54,8 @@ LONGEST_LOG_MB = (LONGEST_LOG + LONGEST_LOG // 4) * 4.12e-3
 MAPPED_MB = 160.0
 """The model's weights, 91 MB, of which new words touch new pages; the rest is programs and libraries."""
 MOST = {"mapped MB": MAPPED_MB, "log MB": LONGEST_LOG_MB}
+KINDS = frozenset({"assistant turns", "program turns", "events heard"})
+"""What is counted of each kind of client."""
 SAMPLE_EVERY = 5.0
 PATIENCE = 600.0
 """Seconds for one answer; only a server that hangs takes so long."""
@@ -308,6 +310,7 @@ def run(folder: Path, minutes: float, pause: float = 0.2, assistants: int = 3, p
         for client in clients:
             client.start()
         series = _watch(process, database, load, minutes * 60)
+        _await_a_turn_of_each(load)
         load.stopping.set()
         for client in clients[: assistants + programs]:
             client.join(PATIENCE)
@@ -327,6 +330,13 @@ def _watch(process: psutil.Process, database: Path, load: Load, seconds: float) 
         for name, value in sample(process, database).items():
             series.setdefault(name, []).append(value)
     return series
+
+
+def _await_a_turn_of_each(load: Load) -> None:
+    """A short run on a busy machine may be over before a client of some kind had its first answer."""
+    for _ in range(round(PATIENCE / 0.05)):
+        if load.answered.keys() >= KINDS or load.stopping.wait(0.05):
+            return
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -50,6 +50,7 @@ class Purging:
     def erase(self, doomed: Doomed) -> int:
         """Remove it. Returns how many journal events mentioned it."""
         for memory in doomed.memories:
+            self._scope.change("remove_searches_that_found_by", memory_seq=memory.seq)
             self._memories.remove(memory)
         for id in sorted(doomed.ids):
             self._erase_versions(id)
@@ -122,7 +123,9 @@ class Purging:
 
     def _erase_entity(self, entity: Entity) -> None:
         self._entities.remove(entity)
-        for query in ("remove_access", "remove_access_days", "remove_co_occurrences"):
+        for query in (
+            "remove_access", "remove_access_days", "remove_co_occurrences", "remove_searches_that_found"
+        ):  # fmt: skip
             self._scope.change(query, entity_seq=entity.seq)
         self._scope.change("remove_searches_for", needle=f"%{entity.name.lower().translate(_LIKE)}%")
 

@@ -25,6 +25,16 @@ DELETE FROM co_occurrence WHERE a_seq = :entity_seq OR b_seq = :entity_seq
 -- remove_searches_for --
 DELETE FROM search_event WHERE space_id = :space_id AND lower(query) LIKE :needle ESCAPE '\'
 
+-- remove_searches_that_found --
+-- Their words are often those of what is purged, and they only teach the ranking.
+DELETE FROM search_event WHERE space_id = :space_id
+   AND seq IN (SELECT r.event_seq FROM search_result r WHERE r.entity_seq = :entity_seq)
+
+-- remove_searches_that_found_by --
+DELETE FROM search_event WHERE space_id = :space_id
+   AND seq IN (SELECT r.event_seq FROM search_result r JOIN entity_memory l ON l.entity_seq = r.entity_seq
+                WHERE l.memory_seq = :memory_seq)
+
 -- remove_stray_access --
 DELETE FROM entity_access
  WHERE last_at < :before AND NOT EXISTS (SELECT 1 FROM entity e WHERE e.seq = entity_access.entity_seq)
