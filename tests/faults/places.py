@@ -19,7 +19,7 @@ from tests.faults.released_schemas import put_sample
 from tests.postgres_server import PostgresServer
 
 Prepare = Callable[[Database], None]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def open_database(url: str) -> Database:

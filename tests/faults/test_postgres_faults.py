@@ -158,7 +158,7 @@ def test_a_failover_is_survived_with_an_address_that_names_both_servers() -> Non
             closing.callback(end)
         bell = closing.enter_context(database.change_signal())
         candidacy = closing.enter_context(database.leader_election())
-        assert bell.wait(10)
+        assert bell.wait(60)
         assert candidacy.leads()
         engine.graph.create_entities([NewEntity(name="before")])
         primary.crash()
@@ -167,7 +167,7 @@ def test_a_failover_is_survived_with_an_address_that_names_both_servers() -> Non
         engine.graph.create_entities([NewEntity(name="after")])
         assert len(engine.graph.open_nodes(["before", "after"]).nodes) == 2
         assert candidacy.leads()
-        assert bell.wait(10)
+        assert bell.wait(60)
 
 
 def test_an_event_written_at_one_server_is_heard_of_at_another(server: PostgresServer) -> None:
@@ -193,7 +193,7 @@ def test_the_bell_and_the_leader_come_back_after_a_restart(server: PostgresServe
         bell = closing.enter_context(database.change_signal())
         first = closing.enter_context(database.leader_election())
         second = closing.enter_context(database.leader_election())
-        assert bell.wait(10)
+        assert bell.wait(60)
         assert first.leads()
         assert not second.leads()
         server.crash()
@@ -202,7 +202,7 @@ def test_the_bell_and_the_leader_come_back_after_a_restart(server: PostgresServe
         server.start()
         assert second.leads()
         assert not first.leads()
-        assert bell.wait(10)
+        assert bell.wait(60)
         engine.graph.create_entities([NewEntity(name="news")])
         assert bell.wait(60)
 

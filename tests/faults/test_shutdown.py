@@ -22,7 +22,7 @@ from tests.faults.free_port import free_port
 from tests.shared_servers import ask, places
 from tests.surfaces.speaking import INITIALIZE
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to send to another process")

@@ -196,7 +196,7 @@ def test_events_of_a_space_can_be_followed_by_their_numbers(store: Store) -> Non
 def test_the_bell_rings_when_something_was_written(store: Store) -> None:
     keep(store, "first")
     with store.database.change_signal() as bell:
-        assert bell.wait(5)  # what was there before it listened
+        assert bell.wait(60)  # what was there before it listened
         assert not bell.wait(0)
         keep(store, "second")
         assert bell.wait(30)

@@ -182,7 +182,7 @@ def test_the_server_says_where_it_is_once_it_answers_and_stops_with_one_line(she
     assert process.stderr is not None
     announced = process.stderr.readline()
     port = int(announced.partition("127.0.0.1:")[2].split()[0])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         answer = connection.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200")

@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 BROWSER = "import sys, pathlib; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])"
 
 

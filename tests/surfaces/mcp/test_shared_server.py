@@ -25,7 +25,7 @@ from mcp_memory import __version__, thin
 from mcp_memory.thin import wire
 from tests.shared_servers import ask, pids, places, stop_servers
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that only something that hangs ever waits."""
 
 pytestmark = pytest.mark.skipif(

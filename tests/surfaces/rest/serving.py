@@ -21,7 +21,7 @@ from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.serving import Server, server
 
 # Only a server that hangs ever waits this long; it turns a hang into a failure. Seconds.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass

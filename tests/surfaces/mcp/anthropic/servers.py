@@ -22,7 +22,7 @@ OFFICIAL = NODE_TOOLS / "node_modules" / "@modelcontextprotocol" / "server-memor
 GRAPH_URI = "memory://knowledge-graph"
 
 # Only a server that hangs ever waits this long; it turns a hang into a failure. Seconds.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 Json = dict[str, Any]
 ServerName = Literal["official", "ours"]
