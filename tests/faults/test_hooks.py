@@ -37,7 +37,8 @@ class Person:
     def command(self, *words: str, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [sys.executable, "-m", "mcp_memory", *words],
-            env=self.environment, cwd=self.folder, input=input, capture_output=True, timeout=PATIENCE, check=False,
+            env=self.environment, cwd=self.folder, input=input, capture_output=True, timeout=PATIENCE,
+            check=False,
         )  # fmt: skip
 
     def hook(self, event: str, payload: object = None, raw: bytes | None = None) -> bytes:
