@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import expect
 
 from mcp_memory.engine import Engine
 from mcp_memory.inputs import NewEntity, NewRelation
+from mcp_memory.model import Caller
 from tests.browser.conftest import Visit
 from tests.browser.test_search_view import remember
 from tests.browser.visitor import Visitor
+from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
 
 PHONE = {"width": 390, "height": 844}
 LAPTOP = {"width": 1280, "height": 800}
 
 
-@pytest.fixture
-def furnished(engine: Engine) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    engine = engine_on(tmp_path_factory.mktemp("furnished") / "memory.db").acting_for(Caller(client="ann"))
     remember(engine, "Ann prefers green tea", tags=("drinks",), entity_names=("Ann",))
     remember(engine, "The server runs in Oslo", entity_names=("Server",))
     engine.graph.create_entities([NewEntity(name="Ann", type="person", observations=("is tall",))])
@@ -59,6 +62,84 @@ def test_nothing_shuts_anybody_out(
         width = person.page.evaluate("document.documentElement.scrollWidth")
         assert width <= size["width"], f"{view} is wider than the screen"
     assert found == {}
+
+
+def dialogs_over_memories(person: Visitor) -> Iterator[str]:
+    """One after the other, opened as a person would."""
+    page = person.page
+    person.go("memories")
+    person.button("Remember something").click()
+    yield "remember"
+    page.keyboard.press("Escape")
+    person.button("Filters").click()
+    expect(page.get_by_role("group", name="Type")).to_be_visible()
+    yield "filters"
+    for place in (0, 1):
+        page.get_by_role("region", name="List of memories").get_by_role("checkbox").nth(place).check()
+    for name in ("Tag…", "Merge…"):
+        person.button(name).click()
+        yield name
+        page.keyboard.press("Escape")
+    page.get_by_role("region", name="List of memories").locator("li a").first.click()
+    panel = page.get_by_role("complementary", name="Memory")
+    for name in ("Link to a memory…", "Remove for good…"):
+        panel.get_by_role("button", name=name).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        yield name
+        page.keyboard.press("Escape")
+    panel.get_by_role("button", name="Edit").click()
+    yield "edit"
+
+
+def dialogs_elsewhere(person: Visitor) -> Iterator[str]:
+    page = person.page
+    person.go("graph?entity=Ann")
+    panel = page.get_by_role("complementary", name="Entity")
+    for name in ("Relate to…", "Delete…"):
+        panel.get_by_role("button", name=name).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        yield name
+        page.keyboard.press("Escape")
+    panel.get_by_role("button", name="Edit", exact=True).click()
+    yield "edit an entity"
+    person.go("health")
+    for name in ("Find duplicates…", "Faded memories…"):
+        person.button(name).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        yield name
+        page.keyboard.press("Escape")
+    person.go("search?q=tea&as=prompt")
+    expect(page.get_by_role("region", name="What the assistant would be told")).to_be_visible()
+    yield "what the assistant is told"
+    person.go("memories?tags=nothing")
+    person.sees("No memory passes these filters")
+    yield "nothing found"
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["1280", "390"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("places", [dialogs_over_memories, dialogs_elsewhere])
+def test_nothing_that_opens_shuts_anybody_out(
+    visit: Visit,
+    furnished: Running,
+    dark: bool,
+    size: dict[str, int],
+    places: Callable[[Visitor], Iterator[str]],
+) -> None:
+    person = visit(furnished, dark=dark, size=size)
+    assert {name: faults for name in places(person) if (faults := person.serious_faults())} == {}
+
+
+def test_a_new_memory_and_the_login_shut_nobody_out(visit: Visit, server: Running, engine: Engine) -> None:
+    for dark in (False, True):
+        person = visit(server, dark=dark, size=PHONE)
+        person.sees("Nothing is remembered yet")
+        assert person.serious_faults() == []
+    engine.access.create_token("ann")
+    person = visit(server, dark=True)
+    expect(person.page.get_by_label("Token")).to_be_visible()
+    assert person.serious_faults() == []
+    person.complaints.clear()  # the browser notes that it was refused
 
 
 def test_the_keyboard_suffices(visit: Visit, furnished: Running) -> None:

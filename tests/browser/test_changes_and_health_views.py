@@ -60,6 +60,18 @@ def test_changes_are_filtered_by_who_made_them(visit: Visit, server: Running, en
     person.sees("from the script")
 
 
+def test_a_filter_looks_further_back_than_what_is_listed(
+    visit: Visit, server: Running, engine: Engine
+) -> None:
+    remember(engine.acting_for(Caller(client="script")), "long ago, by a script")
+    remember(engine, *(f"fact {number} of many" for number in range(60)))
+    person = visit(server, "/#/changes")
+    person.sees("fact 59 of many")
+    person.sees_not("long ago, by a script")
+    person.page.get_by_label("By whom").select_option("script")
+    person.sees("long ago, by a script")
+
+
 def test_health_shows_figures_charts_and_clients(visit: Visit, server: Running, engine: Engine) -> None:
     remember(engine, "Ann prefers tea", "Ben prefers coffee", tags=("drinks",))
     person = visit(server, "/#/health")

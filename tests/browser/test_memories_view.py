@@ -85,7 +85,13 @@ def test_a_long_list_is_fetched_as_far_as_one_scrolls(visit: Visit, server: Runn
     person.page.get_by_label("Order").select_option("oldest")
     person.sees("fact number 0")
     assert rows(person).count() < 60
-    person.page.get_by_role("region", name="List of memories").evaluate("list => list.scrollTo(0, 1e9)")
+    listed = person.page.get_by_role("region", name="List of memories")
+    with person.page.expect_request(lambda request: "/api/memories?" in request.url) as asked:
+        listed.evaluate("list => list.scrollTo(0, 62 * 100)")
+    person.sees("fact number 100")
+    assert "cursor=" in asked.value.url
+    with person.page.expect_request(lambda request: "offset=400" in request.url):  # a jump is counted
+        listed.evaluate("list => list.scrollTo(0, 1e9)")
     person.sees("fact number 449")
 
 

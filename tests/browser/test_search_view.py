@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
@@ -84,3 +84,23 @@ def test_an_open_memory_shows_how_its_confidence_will_fade(
     panel = person.page.get_by_role("complementary", name="Memory")
     expect(panel.get_by_role("img", name="Confidence over the next")).to_be_visible()
     expect(panel.get_by_text("days left unless used")).to_be_visible()
+
+
+def test_what_is_typed_before_the_script_has_run_is_searched_for(
+    visit: Visit, server: Running, engine: Engine
+) -> None:
+    """The first view comes with the document, for who has been here before."""
+    remember(engine, "Ann prefers green tea in the morning", "The server runs on port 8080")
+    person = visit(server)
+    expect(person.page.get_by_role("heading", name="Lately remembered")).to_be_visible()
+    held: list[Route] = []
+    person.page.route("**/assets/page-*.js", lambda route: held.append(route))
+    person.page.reload(wait_until="commit")
+    box = person.page.get_by_label("Search this memory")
+    expect(box).to_be_focused()
+    person.page.keyboard.type("tea")
+    expect(person.results).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(person.results.first).to_contain_text("green tea")
+    expect(box).to_have_value("tea")
