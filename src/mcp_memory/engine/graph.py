@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_share, checked_text
-from mcp_memory.engine.drafts import checked_metadata
-from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.context import Topic, at_most, checked_note, checked_query, checked_text
+from mcp_memory.engine.entity_creation import matching_entity, put_entities
+from mcp_memory.engine.graph_drafts import check_entity, check_observations, check_relation
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.memory_changes import supersede
 from mcp_memory.engine.relating import RelationOutcome, Triple, find_relation, get_relation
 from mcp_memory.errors import Invalid, NotFound, Stale
 from mcp_memory.inputs import NewEntity, NewRelation
-from mcp_memory.model import ACTIVE, GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Graph, Node, Relation
+from mcp_memory.model import GENERIC_KIND, Entity, Graph, Node, Relation
 from mcp_memory.storage import Transaction
 
 MOST_UNWANTED = 10_000
@@ -65,23 +66,23 @@ class KnowledgeGraph(Topic):
         limits = self._context.limits
         at_most(len(wanted), limits.entities, "entities")
         for entity in wanted:
-            self._check_entity(entity)
+            check_entity(entity, self._context.limits)
         with self._context.writing() as tx:
-            return self._put_entities(tx, wanted)
+            return put_entities(tx, self._writer(tx), wanted)
 
     def create_entity(self, wanted: NewEntity) -> MadeEntity:
         """Create or update one entity; observations are merged."""
-        self._check_entity(wanted)
+        check_entity(wanted, self._context.limits)
         with self._context.writing() as tx:
-            known = _match(tx.entities.named([wanted.name]).get(wanted.name, []), wanted)
-            [node] = self._put_entities(tx, [wanted])
+            known = matching_entity(tx.entities.named([wanted.name]).get(wanted.name, []), wanted)
+            [node] = put_entities(tx, self._writer(tx), [wanted])
             return MadeEntity(node, new=known is None)
 
     def create_relations(self, wanted: Sequence[NewRelation]) -> list[RelationOutcome]:
         """Create relations, each on its own: one that fails does not affect the others."""
         at_most(len(wanted), self._context.limits.names, "relations")
         for relation in wanted:
-            self._check_relation(relation)
+            check_relation(relation, self._context.limits)
         with self._context.writing() as tx:
             writer = self._writer(tx)
             return [writer.relate_named(relation) for relation in wanted]
@@ -93,7 +94,7 @@ class KnowledgeGraph(Topic):
 
         `supersedes` is the id of a memory, or the text of an observation of this entity.
         """
-        self._check_observations(name, texts)
+        check_observations(name, texts, self._context.limits)
         checked_text(kind, "the kind", most=100)
         with self._context.writing() as tx:
             entity = tx.entities.get(name)
@@ -106,7 +107,7 @@ class KnowledgeGraph(Topic):
         """Add observations to several entities, all or none. By entity, the texts that are new."""
         at_most(len(wanted), self._context.limits.names, "entities")
         for name, texts in wanted:
-            self._check_observations(name, texts)
+            check_observations(name, texts, self._context.limits)
         with self._context.writing() as tx:
             named = tx.entities.named(name for name, _ in wanted)
             entities = [named[name][0] if name in named else tx.entities.get(name) for name, _ in wanted]
@@ -215,7 +216,7 @@ class KnowledgeGraph(Topic):
                 context=relation.context if context is None else context,
                 metadata=relation.metadata,
             )
-            self._check_relation(wanted)
+            check_relation(wanted, self._context.limits)
             return self._writer(tx).revise_relation(relation, wanted)
 
     def end_relation(self, which: int | str | Triple) -> EndedRelation:
@@ -285,7 +286,9 @@ class KnowledgeGraph(Topic):
             if expected_update not in (None, entity.updated_at):
                 raise Stale(f"entity {entity.name!r} was changed at {entity.updated_at}: read it again first")
             real = {name: value for name, value in changes.items() if value != getattr(entity, name)}
-            self._check_entity(NewEntity(**{"name": entity.name, "type": entity.type, **real}))
+            check_entity(
+                NewEntity(**{"name": entity.name, "type": entity.type, **real}), self._context.limits
+            )
             return self._writer(tx).change_entity(entity, real)
 
     def search_nodes(self, query: str, *, limit: int, after: int = 0) -> GraphPage:
@@ -320,60 +323,8 @@ class KnowledgeGraph(Topic):
             relations = [r for r in page.graph.relations if max(r.source_seq, r.target_seq) in seen]
             return GraphPage(Graph(page.graph.nodes, tuple(relations)), page.cursor, total)
 
-    def _check_entity(self, wanted: NewEntity) -> None:
-        limits = self._context.limits
-        checked_text(wanted.name, "an entity's name", most=limits.name_length)
-        if wanted.type is not None:
-            checked_text(wanted.type, f"the type of {wanted.name!r}", most=limits.name_length)
-        if wanted.description is not None:
-            checked_note(wanted.description, f"the description of {wanted.name!r}", most=limits.content_bytes)
-        if wanted.status is not None:
-            checked_text(wanted.status, f"the status of {wanted.name!r}", most=limits.name_length)
-        checked_metadata(wanted.metadata, limits)
-        self._check_observations(wanted.name, wanted.observations)
-
-    def _check_observations(self, name: str, texts: Sequence[str]) -> None:
-        limits = self._context.limits
-        at_most(len(texts), limits.observations, f"observations for {name!r}")
-        for text in texts:
-            checked_text(text, f"an observation of {name!r}", most=limits.observation_length)
-
-    def _check_relation(self, wanted: NewRelation) -> None:
-        most = self._context.limits.name_length
-        for text, what in ((wanted.source, "source"), (wanted.target, "target"), (wanted.type, "type")):
-            checked_text(text, f"a relation's {what}", most=most)
-        for value, what in ((wanted.strength, "strength"), (wanted.confidence, "confidence")):
-            if value is not None:
-                checked_share(value, f"the {what} of a relation")
-        if wanted.context is not None:
-            checked_note(wanted.context, "a relation's context", most=self._context.limits.content_bytes)
-
     def _writer(self, tx: Transaction) -> GraphWriter:
         return GraphWriter(tx, self._context.new_id, self._context.tuning.secrets)
-
-    def _put_entities(self, tx: Transaction, wanted: Sequence[NewEntity]) -> list[Node]:
-        writer = self._writer(tx)
-        known = tx.entities.named(entity.name for entity in wanted)
-        new: dict[str, int] = {}
-        for place, entity in enumerate(wanted):
-            if entity.name not in known:
-                new.setdefault(entity.name, place)
-        for made in writer.add_entities([_draft(wanted[place]) for place in new.values()]):
-            known[made.name] = [made]
-        entities = [
-            known[entity.name][0]
-            if new.get(entity.name) == place
-            else _put_known(writer, entity, known[entity.name])
-            for place, entity in enumerate(wanted)
-        ]
-        each = writer.observe(
-            [(entity, asked.observations) for entity, asked in zip(entities, wanted, strict=True)]
-        )
-        if len(new) == len(wanted):
-            # Nothing but what was just written is known about them.
-            return [Node(entity, tuple(added)) for entity, added in zip(entities, each, strict=True)]
-        now = tx.entities.fetch(entity.seq for entity in entities)
-        return tx.entities.nodes(now[entity.seq] for entity in entities)
 
     def _supersede(self, tx: Transaction, entity: Entity, which: str, by: str | None) -> None:
         [node] = tx.entities.nodes([entity])
@@ -393,46 +344,6 @@ class KnowledgeGraph(Topic):
             self._writer(tx).unlink(entity, old)
         else:
             supersede(tx, old, by)
-
-
-def _draft(wanted: NewEntity) -> EntityDraft:
-    return EntityDraft(
-        name=wanted.name,
-        type=wanted.type or GENERIC_TYPE,
-        description=wanted.description,
-        metadata=wanted.metadata,
-        status=wanted.status or ACTIVE,
-    )
-
-
-def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) -> Entity:
-    """Create or fill in an entity whose name is taken. `same_name` is kept up to date."""
-    meant = _match(same_name, wanted)
-    if meant is None:
-        [entity] = writer.add_entities([_draft(wanted)])
-        same_name.append(entity)
-    else:
-        entity = writer.change_entity(meant, _additions(meant, wanted))
-        same_name[same_name.index(meant)] = entity
-    return entity
-
-
-def _additions(entity: Entity, wanted: NewEntity) -> dict[str, Any]:
-    """The changes that an entity takes over from a new one; fields not given stay."""
-    given = {"type": wanted.type, "description": wanted.description, "status": wanted.status}
-    return {
-        "metadata": {**entity.metadata, **wanted.metadata},
-        **{name: value for name, value in given.items() if value is not None},
-    }
-
-
-def _match(found: Sequence[Entity], wanted: NewEntity) -> Entity | None:
-    """The entity that a new one updates, among those with its name."""
-    exact = next((entity for entity in found if entity.type == wanted.type), None)
-    placeholder = next((entity for entity in found if entity.type == UNKNOWN_TYPE), None)
-    if wanted.same_type and wanted.type is not None:
-        return exact or placeholder
-    return exact or (found[0] if found else None)
 
 
 def _only(node: Node, kinds: Sequence[str]) -> Node:
