@@ -9,11 +9,13 @@ for the same text in a process of its own, in turns with the calls.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from bench import servers, stores
 from bench.results import Goal, keep, machine, timing
@@ -23,9 +25,12 @@ from bench.stores import Json
 SIZE = 1000
 RUNS = 150
 COMMANDS = 20
+SYNCED = 24_000
+"""Bytes that one stored memory adds to the write-ahead log: six pages."""
+
 BESIDE = (
-    "an embedding takes 6 ms here, and comes before the transaction, so that a slow model holds no snapshot; "
-    "then words, vectors, ranking, reading and syncing rows take longer than it"
+    "words are searched while the model computes, on the cores that it uses, too; vectors, ranking, reading "
+    "and syncing rows come after it"
 )
 
 
@@ -55,6 +60,13 @@ def _some(dice: random.Random) -> str:
     return dice.choice(stores.words())
 
 
+def synced(file: BinaryIO) -> None:
+    """What a commit of one memory costs the disk alone."""
+    file.write(bytes(SYNCED))
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def recall(question: str, environ: dict[str, str]) -> None:
     subprocess.run([*PROGRAM, "recall", question], env=environ, capture_output=True, check=True)
 
@@ -76,12 +88,14 @@ def measured() -> Json:
                 "recall_memories": lambda n: client.call("recall_memories", query=asked[n + RUNS]),
             }
         )
-        found["store"] = in_turns(
-            {
-                "one embedding": lambda n: model.embed([said[n]], "passage"),
-                "store_memory": lambda n: client.call("store_memory", content=said[n]),
-            }
-        )
+        with (folder / "synced").open("wb") as file:
+            found["store"] = in_turns(
+                {
+                    "one embedding": lambda n: model.embed([said[n]], "passage"),
+                    "store_memory": lambda n: client.call("store_memory", content=said[n]),
+                    "one sync of the disk": lambda n: synced(file),
+                }
+            )
         servers.settle(folder)
         found["command"] = in_turns(
             {
