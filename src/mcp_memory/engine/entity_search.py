@@ -14,7 +14,7 @@ from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, EntityUsage, Scored, rank
+from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, Scored, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult, NewSearch
@@ -296,7 +296,7 @@ def _limbic_candidates(candidates: EntityCandidates) -> list[EntityCandidate]:
     return [
         EntityCandidate(
             key=seq,
-            usage=_usage(standing),
+            usage=standing,
             cosine=found.cosine.get(seq),
             words=keyword.get(seq),
             identifiers=candidates.identifiers.get(seq, 0.0),
@@ -305,16 +305,6 @@ def _limbic_candidates(candidates: EntityCandidates) -> list[EntityCandidate]:
         )
         for seq, standing in candidates.standings.items()
     ]
-
-
-def _usage(standing: EntityStanding) -> EntityUsage:
-    return EntityUsage(
-        created_at=standing.created_at,
-        last_access_at=standing.last_access_at,
-        access_count=standing.access_count,
-        active_days=standing.active_days,
-        degree=standing.degree,
-    )
 
 
 def _hit(node: Node, ranking: EntityRanking, strategy: str, explain: bool) -> EntityHit:

@@ -49,7 +49,7 @@ class LimbicWeights:
     floor: float = 0.1  # decay stops here, for single entities and for pairs
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EntityUsage:
     """How an entity has been used so far."""
 
@@ -58,9 +58,10 @@ class EntityUsage:
     access_count: int = 0
     active_days: int = 1
     degree: int = 0
+    """The number of its active relations."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EntityCandidate:
     """An entity that was found, with its scores."""
 
@@ -86,7 +87,7 @@ class CoOccurrence:
     last_at: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Scored:
     """A candidate's score, with each factor."""
 

@@ -2,24 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from mcp_memory.ranking.limbic import CoOccurrence
+from mcp_memory.ranking.limbic import CoOccurrence, EntityUsage
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class EntityStanding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityStanding(EntityUsage):
     """Facts about an entity that ranking needs besides its match."""
 
-    created_at: datetime
     status: str
-    access_count: int
-    last_access_at: datetime | None
-    active_days: int
-    degree: int
-    """The number of its active relations."""
     metadata_share: float
     """The share of `metadata` among its current observations."""
 
