@@ -159,6 +159,50 @@ def test_rules_meanings_and_lessons_in_passing_are_kept(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "keep your answers under 100 words unless I ask for more",
+        "please answer in Spanish even when I write in English",
+        "when you give me commands, put each one in its own block",
+        "for slides I prefer one idea per slide",
+        "no bullet points in letters to clients",
+        "I find tables easier to read than prose",
+        "just code, no explanations, I can read it myself",
+        "functions over classes wherever possible",
+        "we write our commit messages in English, in the imperative",
+        "use pnpm, not npm, in this repo",
+        "remember: the alarm code changes on the first of the month",
+        "las fechas siempre en formato día/mes/año",
+        "cuando corrijas mis textos, marca los cambios en negrita",
+        "en esta empresa el código se comenta en inglés",
+    ],
+)
+def test_how_somebody_wants_things_done_is_kept_in_many_wordings(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "use the blue one, not the red one, for this page",
+        "for this slide I want a bigger title",
+        "when you run the script, use the -v flag this time",
+        "just the second table, no header",
+        "we test this with 10 users first",
+        "don't suggest anything yet, let me explain first",
+        "stop printing every row, it floods the terminal",
+        "that's not what I asked for. I asked for a bar chart",
+        "we have a meeting in 10 minutes so just give me the short version",
+        "nunca funciona a la primera",
+        "cuando ejecutas el script, usa la opción -v",
+        "aquí los datos salen duplicados",
+    ],
+)
+def test_how_the_task_at_hand_is_to_be_done_is_not(text: str) -> None:
+    assert kept(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "I wanna deploy on fridays said no one ever",
         "tengo que irme, luego seguimos",
         "don't touch that, it's fine",

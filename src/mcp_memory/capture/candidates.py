@@ -18,7 +18,7 @@ from mcp_memory.capture.preferences import preference
 from mcp_memory.capture.requests import is_standing, request
 from mcp_memory.capture.speech import Sentence, sentences
 from mcp_memory.capture.todos import todo
-from mcp_memory.capture.weighing import BEAR, told_by, weighed
+from mcp_memory.capture.weighing import BEAR, BEAR_IF_ASKED, told_by, weighed
 from mcp_memory.text.secrets import HIDDEN, redacted
 
 MOST_PER_SESSION = 30
@@ -127,9 +127,11 @@ def _judged(sentence: Sentence) -> tuple[str, str, bool] | None:
     if read.is_question or is_hearsay(read.text):
         return None
     kind, worth = weighed(read.text)
-    if worth < BEAR:
+    if worth < BEAR_IF_ASKED:
         return None
     ruled = _first_rule(sentence, read)
+    if worth < BEAR and (ruled is None or ruled[0] != "request"):
+        return None
     if ruled is None and kind is not None:
         return kind, sentence.text, True
     return (*ruled, False) if ruled else None

@@ -38,7 +38,7 @@ _SPELLINGS = (
     (
         re.compile(
             r"^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|always|never|whenever"
-            r"|by default|in future"
+            r"|by default|in future|stop \w+ing every|stop \w+ing all"
             r"|going forward|every time)\b)([^?]*)\?$"
             r"|^(?:puedes|podrías) (?=.*\b(?:siempre|nunca|a partir de ahora|de ahora en adelante"
             r"|por defecto)\b)([^?]*)\?$",

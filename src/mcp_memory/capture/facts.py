@@ -10,9 +10,11 @@ from mcp_memory.capture.speech import Sentence
 _SELF = re.compile(
     r"\b(?:(?:I'm|I am|this is|soy) (?-i:[A-Z][a-zá-ÿ]+)(?:,| from| and I|\.? (?:de|y)) (?:an? |the "
     r"|our )?[\w-]{3,}"
-    r"|my (?:full |first |last )?name(?:'s| is)|I(?:'m| am) called|call me [A-Z]|"
+    r"|my (?:full |first |last )?name(?:'s| is)|I(?:'m| am) called|call me [A-Z]|my pronouns are|"
     r"I (?:live|grew up|reside|study|studied|graduated|teach|speak|commute) (?:in|at|near|with|as|from"
     r"|to|\w+ish|(?-i:[A-Z]))|I (?:was born|come from|moved (?:to|from|into)|relocated to|just moved to)|"
+    r"I(?:'ve| have) been (?:an? )?(?:vegan|vegetarian|pescatarian|sober|married|divorced|self-employed"
+    r"|a member) |"
     r"I(?:'ve| have) (?:just |recently )?(?:moved to|lived in|been living in|worked (?:at|for|as)"
     r"|been working (?:at|for|as))|"
     r"I(?:'m| am) (?:from|based in|living in|married|divorced|single|retired|allergic|vegetarian|vegan"

@@ -232,7 +232,7 @@ FEATURES: Mapping[str, Feature] = {
     ),
     # Against something.
     "contrasts": _is_like(
-        r"(?<!\w)(?:instead|rather than|not (?!sure|yet|now\b|really|working|bad|only|just|going"
+        r"(?<!\w)(?:instead|rather than|not (?!sure|yet|what I|now\b|really|working|bad|only|just|going"
         r"|planning|the point|that\b|so\b|very|too)[\w`'\"./-]+|nor|over|vs|as opposed to|en (?:vez"
         r"|lugar) de|sino|y no|, no|nicht|sondern|statt|anstatt|pas|plutôt que|au lieu de)(?!\w)"
     ),
@@ -301,7 +301,7 @@ FEATURES: Mapping[str, Feature] = {
     "orders": _begins_with_an_order,
     "supposes": _words(
         r"if|would|wouldn't|could|might|imagine|suppose|assum\w+|pretend|what if|let's say"
-        r"|hypothetic\w+|wish|were to|in case|unless|example|e\.g|si|quizás?|tal vez|podría\w*"
+        r"|hypothetic\w+|wish|were to|in case|example|e\.g|si|quizás?|tal vez|podría\w*"
         r"|imagin\w+|supong\w*|ojalá|wenn|würde\w*|könnte\w*|vielleicht|falls|angenommen|peut-être"
         r"|imagine|supposons|pourrait"
     ),

@@ -23,11 +23,13 @@ _LIKES = re.compile(
     I,
 )
 _ORDER = re.compile(
-    r"^(?:please |and |but |so )*(?:never (?!(?:mind|got|seen|had|been|saw|ever|give|stop|say|again|too"
+    r"^(?:please |and |but |so )*(?:never (?!(?:mind|thought|knew|heard|understood|felt|got|seen|had|been"
+    r"|saw|ever|give|stop|say|again|too"
     r"|a|the|in)\b)[a-z]+(?<!ed)(?<!ing)\b|always (?!(?:is|was|here|happy|glad|good|great|up|a|the|there"
     r"|in|nice|fun|so|been|had)\b)[a-z]+(?<!ed)(?<!ing)(?<!ly)\b|(?:don't|do not) ever \w+"
     r"|stop (?:\w+ing)\b.*(?:all the time|every time|always|annoying|hate|please stop|in (?:every|your))"
-    r"|nunca (?!(?:he|había|hemos|me ha)\b)\w+|jamás (?!(?:he|había)\b)\w+|siempre (?:que|usa|usamos"
+    r"|nunca (?!(?:he|había|hemos|me|funciona|sale|va|falla|pasa|hay|está|es)\b)\w+|jamás (?!(?:he"
+    r"|había)\b)\w+|siempre (?:que|usa|usamos"
     r"|escribe|pon|ejecuta|responde|contesta|pregunta|haz|hay que|trabajamos|\w+mos)\b)",
     I,
 )
@@ -61,7 +63,8 @@ _STANDING = re.compile(
     r"(?:not |no |don't |never |always |ping|tell|ask|send|use|put|give|keep|add|write|run|start|leave|make"
     r"|check)"
     r"|^(?:it )?(?:annoys me|drives me (?:nuts|crazy|mad)|bugs me)\b|\bnot (?:a|much of a|a big) fan of\b"
-    r"|\bI'm (?:more of )?an? [\w-]+ person\b|\b(?:over|to) [\w-]+ any day\b|\bunless I (?:say|ask|tell)\b"
+    r"|\bI'm (?:not |more of )?an? [\w-]+ person\b|\b(?:over|to) [\w-]+ any day\b|\bunless I (?:say|ask"
+    r"|tell)\b"
     r"|^(?:less|fewer|no more|enough with|skip the|spare me|shorter|keep (?:it|your|the|answers|replies"
     r"|messages)\b.*"
     r"\b(?:short|brief|terse|simple|plain|concise)|be (?:brief|terse|concise|blunt)"
@@ -137,6 +140,73 @@ _FOR_MY_THINGS = re.compile(
 )
 """How something of one's own is to be treated, or what one's words mean."""
 
+_TEXTS = (
+    r"answers?|replies|reply|responses?|explanations?|messages|e-?mails|letters|summaries|reports|slides"
+    r"|commits"
+)
+_HOW_TO_ANSWER = re.compile(
+    rf"^(?:please )?(?:keep|make|leave) (?:your|all|my) (?:{_TEXTS})\b"
+    r"|^(?:please )?(?:answer|reply|respond|write|speak|talk|explain)(?: to)?(?: me)? in (?-i:[A-Z])\w+,? "
+    r"(?:even|always|unless|only|whatever|whenever|no matter)\b"
+    r"|^when(?:ever)? you (?:give|show|send|write|explain|suggest|answer|review|generate|create|quote|list"
+    r"|propose)"
+    r" (?:me )?(?!(?:this|that|the|it)\b)[\w ]{3,30},? (?:please )?(?:put|use|add|give|show|keep|mark|start"
+    r"|include|leave"
+    r"|don't|do not|always|never|only|also|tell|ask|explain|write)\b"
+    r"|^(?:for|in|with) (?!(?:this|that|the|now)\b)[\w -]{3,25},? I (?:always |usually "
+    r"|generally )?(?:prefer|like|want|use)\b"
+    rf"|^no [\w -]{{3,30}} in (?:{_TEXTS}|my|our|the (?:docs|e-?mails|code))\b"
+    r"|\bI'm (?:much |far )?(?:more |most )?comfortable with\b|\bI (?:work|think|learn|read"
+    r"|understand) (?:much )?better (?:with|in)\b"
+    r"|^(?:please )?(?:don't|do not|never|stop) (?!(?:that|this|it)\b).{5,60} (?:ever again|any ?more)[.!]?$"
+    r"|^(?:las|los|el|la) [\wáéíóúñ]+ (?:siempre|nunca) (?:en|con|sin|a|de|por)\b",
+    I,
+)
+_IN_GENERAL = re.compile(
+    r"\b(?:wherever|whenever|where|when(?:ever)?) (?:it's |it is )?(?:possible|we can|you can|I can)\b"
+    r"|\bI find (?!(?:this|that|it|these)\b).{3,40} (?:easier|better|clearer|nicer|harder|annoying"
+    r"|confusing|distracting)\b"
+    r"|\bthat's how (?:I|we) (?:learn|work|like|do|prefer|think|want)\b|^(?:just|only) [\w ]{2,20}, no \w+"
+    r"|^if you(?:'re| are) (?:unsure|not sure|in doubt|stuck|guessing),? \w+"
+    r"|^if you don't know(?: something)?, \w+"
+    r"|\bin everything (?:that|you|I|we)\b|\bI (?:really )?(?:need|want|expect|would like"
+    r"|'d like) you to (?:always )?\w+ .{3,60}"
+    r" (?:when|whenever|every time|each time|if) (?:you|I|we|there)\b"
+    r"|^(?:please )?stop \w+ing (?:every|each|all|in your|with your)\b|^we(?:'re"
+    r"| are) an? [\w.+#-]+ (?:shop|household|only team)\b"
+    r"|^(?:don't|do not|never) (?:suggest|recommend|propose|offer)(?: me)? (?!(?:that|this|it|the)\b"
+    r"|.*\b(?:yet|now|first)\b)\w+"
+    r"|^[\w -]{3,50} in our (?:team|company|house|household|family|class|school|office|codebase)[.!]?$"
+    r"|^(?:tutéame|trátame)\b|^(?:quiero|queremos) .{3,60} siempre[.!]?$|^aquí (?:los|las"
+    r"|el|la) [\wáéíóúñ]+ (?:van?|se)\b"
+    r"|^(?:cuando|si|siempre que) (?:me |lo )?(?:corrijas|escribas|des|hagas|uses|pongas|mandes|respondas"
+    r"|contestes"
+    r"|expliques|resumas|traduzcas|generes|propongas|crees|revises|cites) .{3,40}, (?:marca|pon|usa|dime"
+    r"|avísame|haz|deja|añade|explica"
+    r"|dame|escribe|no \w+|pregúntame)\b",
+    I,
+)
+"""What is said of every such case."""
+
+_CONVENTION = re.compile(
+    r"^(?:all|every|each)(?: of)? (?:our|my) [\w -]{3,30} (?:returns?|uses?|are|is|have|has|goes|go|starts?"
+    r"|ends?|follows?|lives?"
+    r"|runs?|must|needs?)\b"
+    r"|^we (?:always |usually |only )?(?:write|name|format|document|test|deploy|ship|release|review|merge|log"
+    r"|version|estimate|commit|comment|store|tag|track|bill|invoice|pay) (?:(?:our|all(?: our)?|every)"
+    r" [\w -]{3,30}?|[\w-]{3,}s) (?:in|as|with|on|by|from|under|before|after|via|per)\b"
+    r"(?!.*\b(?:tomorrow|today|now|first|here|this)\b)"
+    r"|^(?:please )?(?:use|stick (?:to|with)) [\w./+-]+(?: [\w./+-]+)?,? (?:and )?(?:not|never|instead of"
+    r"|rather than|over)"
+    r" [\w./+-]+,?.{0,20}\b(?:in|for|across) (?:this|our|all|the whole) (?:repo\w*|projects?|code ?base"
+    r"|team|company|services?)\b"
+    r"|^en (?:esta|este|mi|nuestr[oa]) (?:empresa|equipo|casa|oficina|instituto|centro|despacho|clínica"
+    r"|tienda)\b.*\b(?:se \w+|no"
+    r"|siempre|nunca|\w+mos)\b",
+    I,
+)
+"""How a group does a kind of thing."""
+
 _KEEPS_OFF = re.compile(
     r"^(?:please )?(?:don't|do not|never) (?:touch|edit|modify|change|delete|remove|rename|mess with"
     r"|upgrade|commit"
@@ -195,7 +265,17 @@ _PASSING = re.compile(
     I,
 )
 
-_RULES = (_ORDER, _HABIT, _MUST, _STANDING, _FOR_MY_THINGS, _KEEPS_OFF)
+_RULES = (
+    _ORDER,
+    _HABIT,
+    _MUST,
+    _STANDING,
+    _FOR_MY_THINGS,
+    _HOW_TO_ANSWER,
+    _IN_GENERAL,
+    _CONVENTION,
+    _KEEPS_OFF,
+)
 
 
 def preference(sentence: Sentence) -> str | None:

@@ -126,7 +126,7 @@ _FOR_A_WHILE = re.compile(
     r"|exercise|game"
     r"|scene|task|refactor"
     r"|demo|call|meeting|question)\b|\b(?:just|only) (?:for )?(?:today|now|this once)\b"
-    r"|\bfor the next \d+ (?:min|hour)"
+    r"|\bfor the next \d+ (?:min|hour)|\bin (?:\d+|a few|five|ten|twenty) (?:min\w*|hours?)\b"
     r"|\buntil I (?:say|tell|come)\b|\b(?:solo|sólo) (?:por )?(?:hoy|esta vez|ahora)\b|\bnur (?:heute"
     r"|diesmal|jetzt)\b"
     r"|\bjuste (?:aujourd'hui|cette fois)\b|\b(?:en|para|durante) est[ae] (?:sesión|conversación|tarea"

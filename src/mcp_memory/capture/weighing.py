@@ -19,6 +19,9 @@ KEEP: Mapping[str, int] = {
 BEAR = -15
 """Points below which a sentence is not kept even if a rule matches it."""
 
+BEAR_IF_ASKED = -30
+"""The same for what somebody asks to be remembered."""
+
 _START = -13
 
 POINTS: Mapping[str, int] = {
