@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -129,7 +130,7 @@ def test_relations_are_created_edited_and_ended(visit: Visit, server: Running, e
     person.button("Save", exact=True).click()
     expect(panel(person).get_by_role("link", name="Apollo")).to_be_visible()
     panel(person).get_by_role("button", name="Edit the relation to Apollo").click()
-    person.page.get_by_label("Strength").fill("0.9")
+    person.page.get_by_role("slider", name=re.compile("^Strength")).fill("0.9")
     person.button("Save", exact=True).click()
     expect(panel(person).get_by_text("90 %")).to_be_visible()
     panel(person).get_by_role("button", name="Edit the relation to Apollo").click()

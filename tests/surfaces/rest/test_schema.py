@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.surfaces.rest.conftest import engine_on
-from tests.surfaces.rest.serving import running
+from tests.surfaces.rest.serving import PATIENCE, running
 
 EXAMPLES = 8
 STREAMS = ("/api/events", "/api/export", "/api/import", "/api/import/preview")
@@ -41,7 +41,7 @@ Ids = Callable[[str], str | None]
 def test_every_operation_answers_as_documented(tmp_path: Path, mode: GenerationMode) -> None:
     """With requests that make sense, about things that are there, and with requests that do not."""
     with running(engine_on(tmp_path / "memory.db")) as server, server.client() as client:
-        document: Any = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+        document: Any = schemathesis.openapi.from_url(f"{server.url}/openapi.json", timeout=PATIENCE)
         operations = [result.ok() for result in document.get_all_operations()]
         ids = _fresh_ids(client) if mode is GenerationMode.POSITIVE else lambda path: None
         for operation in operations:
@@ -66,7 +66,7 @@ def _try(operation: Any, mode: GenerationMode, ids: Ids) -> None:
         id = ids(operation.path) if "id" in (case.path_parameters or {}) else None
         if id is not None:
             case.path_parameters["id"] = id
-        case.call_and_validate(checks=CHECKS)
+        case.call_and_validate(checks=CHECKS, timeout=PATIENCE)
 
     keeps_its_promise()
 
