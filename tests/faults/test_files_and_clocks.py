@@ -109,7 +109,7 @@ def test_on_a_full_disk_a_write_is_kept_or_refused_and_what_was_acknowledged_sta
         engine.memories.remember(NewMemory(content="there is room again"))
 
 
-@pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
+@pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm"), ("-shm",)])
 def test_a_deleted_log_is_noticed_before_the_next_write(
     path: Path, here: Engine, suffixes: tuple[str, ...]
 ) -> None:

@@ -54,6 +54,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, synchronous: Synchronous = "FULL") -> None:
         self._path = path
         self._log_path = path.with_name(path.name + "-wal")
+        self._shared_path = path.with_name(path.name + "-shm")
         self._synchronous = synchronous
         self._lock = TurnFileLock(path.with_name(path.name + ".lock"), path.with_name(path.name + ".turn"))
         self._writing = TurnLock()
@@ -63,6 +64,7 @@ class SqliteDatabase:
         self._reader_slots = threading.BoundedSemaphore(READERS)
         self._identity: tuple[int, int] | None = None
         self._log_identity: tuple[int, int] | None = None
+        self._shared_identity: tuple[int, int] | None = None
         self._closed = False
         self.words = SqliteWords()
         self.vectors = SqliteVectors()
@@ -266,10 +268,19 @@ class SqliteDatabase:
                 "in use: restart the server, and leave the files beside the database alone"
             )
 
+        if self._shared_identity not in (None, _file_identity(self._shared_path)):
+            # Its locks are what keeps two processes from writing to the log at once.
+            raise Unavailable(
+                f"{self._shared_path.name}, by which processes take turns, was deleted or replaced: "
+                "restart the server, and leave the files beside the database alone"
+            )
+
     def _note_log(self) -> None:
-        """Remember which write-ahead log is in use; it stays as long as a connection is open."""
+        """Remember which write-ahead log is in use; it and its index stay as long as a connection is open."""
         if self._log_identity is None:
             self._log_identity = _file_identity(self._log_path)
+        if self._shared_identity is None:
+            self._shared_identity = _file_identity(self._shared_path)
 
     def _rescue_log(self) -> None:
         """Move the newest writes from a deleted log, which is still open here, into the database file."""
@@ -285,7 +296,8 @@ class SqliteDatabase:
                 connection.execute("ROLLBACK")
         except apsw.Error:
             connection.close(True)
-            self._log_identity = None  # it may have been the last connection, whose closing deletes the log
+            # It may have been the last connection, whose closing deletes these files.
+            self._log_identity = self._shared_identity = None
             raise
         if self._closed or connection.in_transaction or self._readers.qsize() >= IDLE_READERS:
             connection.close(True)
