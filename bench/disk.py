@@ -18,14 +18,20 @@ LIMIT = 800
 
 def measured(size: int) -> Json:
     file = stores.database(size)
+    parts = {part: taken / 1e6 for part, taken in parts_of(file).items()}
+    return {"mb": file.stat().st_size / 1e6, "parts": parts}
+
+
+def parts_of(file: Path) -> dict[str, float]:
+    """Bytes by what they are for."""
     parts: dict[str, float] = {}
     # Python's own SQLite may lack dbstat; ours has it.
     with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         tables = dict(connection.execute("SELECT name, tbl_name FROM sqlite_schema"))
         for name, taken in connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"):
             part = part_of(str(tables.get(name, name)))
-            parts[part] = parts.get(part, 0.0) + float(str(taken)) / 1e6
-    return {"mb": file.stat().st_size / 1e6, "parts": parts}
+            parts[part] = parts.get(part, 0.0) + float(str(taken))
+    return parts
 
 
 def part_of(table: str) -> str:

@@ -12,11 +12,11 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import servers, stores
-from bench.results import Goal, keep, machine, timing
+from bench.results import Goal, found_before, keep, machine, timing
 from bench.servers import Server
 from bench.stores import Json
 
@@ -27,6 +27,7 @@ COST = "a call of ours passes two processes and a worker thread on its way to th
 ROWS = "350 rows, each with a journal entry and its words; the official server rewrites one file of 50 more"
 
 BULKS = 20
+FIFTY = "50 entities × 3 observations"
 
 Call = Callable[[Server, int], object]
 
@@ -58,7 +59,7 @@ def calls(size: int) -> dict[str, tuple[Call, int]]:
             ),
             200,
         ),
-        "50 entities × 3 observations": (
+        FIFTY: (
             lambda server, n: server.call("create_entities", entities=many[n]),
             BULKS,
         ),
@@ -97,7 +98,7 @@ def in_turns(both: dict[str, Server], call: Call, most: int) -> dict[str, Json]:
     return {who: timing(each) for who, each in times.items()}
 
 
-def measured(size: int) -> Json:
+def measured(size: int, only: Sequence[str] = ()) -> Json:
     with servers.home() as (folder, environ):
         stores.copied(size, folder)
         file = folder / "memory.jsonl"
@@ -108,6 +109,8 @@ def measured(size: int) -> Json:
             server.call("open_nodes", names=["Entity 1"])
         both["ours"].call("search_semantic", query="a quiet harbour in winter")
         for name, (call, most) in calls(size).items():
+            if only and name not in only:
+                continue
             servers.settle(folder)
             found[name] = in_turns(both, call, most)
             ratio = found[name]["ours"]["p50"] / found[name]["official"]["p50"]
@@ -163,30 +166,29 @@ def goals(results: dict[str, Json]) -> list[Goal]:
                 what = f"`{tool}`, one call, at {int(size):,}"
                 met, said = value <= most, f"{value:.2f} × the official server"
                 found.append(Goal(what, said, f"≤ {most:g} ×", met, "" if met else COST))
-    fifty = "50 entities × 3 observations"
     if "1000" in results:
-        value = ratio("1000", fifty)
+        value = ratio("1000", FIFTY)
         found.append(
             Goal(
-                f"{fifty} in one call, at 1,000",
+                f"{FIFTY} in one call, at 1,000",
                 f"{value:.2f} × official",
                 "≤ 1.5 ×",
                 value <= 1.5,
                 "" if value <= 1.5 else ROWS,
             )
         )
-    if len(results) > 1:
-        times = [results[size][fifty]["ours"]["p50"] for size in sorted(results, key=int)]
+    sizes = sorted((size for size in results if FIFTY in results[size]), key=int)
+    if len(sizes) > 1:
+        times = [results[size][FIFTY]["ours"]["p50"] for size in sizes]
         found.append(
             Goal(
-                f"{fifty}, by the size of the store",
-                " → ".join(f"{time:.0f}" for time in times)
-                + f" ms at {' → '.join(sorted(results, key=int))}",
+                f"{FIFTY}, by the size of the store",
+                " → ".join(f"{time:.0f}" for time in times) + f" ms at {' → '.join(sizes)}",
                 "flat: at most 1.5 times the smallest",
                 max(times) <= 1.5 * min(times),
             )
         )
-    if "100000" not in results:
+    if "search_nodes" not in results.get("100000", {}):
         unknown = "not measured in this run"
         why = "`make bench-graph-100k` measures it"
         found.append(Goal("`search_nodes` at 100,000 entities", unknown, "≤ 20 ms", False, why))
@@ -199,15 +201,19 @@ def goals(results: dict[str, Json]) -> list[Goal]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000])
-    options.add_argument("--keep", type=Path, help="the folder of pages, where a run adds its sizes")
+    options.add_argument("--only", nargs="+", default=[], help="some of the calls, by name")
+    options.add_argument("--keep", type=Path, help="the folder of pages, where a run adds what it measured")
     given = options.parse_args()
-    results = {str(size): measured(size) for size in given.sizes}
+    results = {str(size): measured(size, given.only) for size in given.sizes}
     if given.keep:
         from bench import plot
 
+        if given.only:
+            known = found_before(given.keep, "graph")
+            results = {size: known.get(size, {}) | found for size, found in results.items()}
         results = keep(given.keep, "graph", results, goals, table)
-        sizes = sorted(results, key=int)
-        for name, file in (("open_nodes", "open-nodes"), ("50 entities × 3 observations", "fifty-entities")):
+        for name, file in (("open_nodes", "open-nodes"), (FIFTY, "fifty-entities")):
+            sizes = sorted((size for size in results if name in results[size]), key=int)
             lines = {who: [results[size][name][who]["p50"] for size in sizes] for who in ("ours", "official")}
             drawing = plot.lines(
                 f"{name}: milliseconds by number of entities", [*map(int, sizes)], lines, logarithmic=True

@@ -55,6 +55,13 @@ def _circumstances() -> str:
     return f", load average {os.getloadavg()[1]:.1f}{raised}"
 
 
+def found_before(folder: Path, name: str) -> Json:
+    """What earlier runs have measured."""
+    file = folder / f"{name}.json"
+    found: Json = json.loads(file.read_text())["found"] if file.exists() else {}
+    return found
+
+
 def keep(
     folder: Path,
     name: str,
@@ -64,8 +71,7 @@ def keep(
 ) -> Json:
     """Add the parts that were measured to those of earlier runs, and write the page anew. All parts."""
     file = folder / f"{name}.json"
-    known: Json = json.loads(file.read_text())["found"] if file.exists() else {}
-    known |= found
+    known: Json = {**found_before(folder, name), **found}
     kept = {"goals": [asdict(goal) for goal in goals(known)], "found": known}
     file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / f"{name}.md").write_text(page(known), "utf-8")

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ import numpy.typing as npt
 from mcp_memory import wiring
 from mcp_memory.config import load
 from mcp_memory.embedding import Embedder, NoModel
+from mcp_memory.engine import pacing
 
 FOLDER = Path(__file__).parents[1] / ".tools" / "bench"
 POOL = 3_000
@@ -133,8 +135,12 @@ def copied(size: int, folder: Path) -> Path:
 
 def _fill(path: Path, graph: Path) -> None:
     url = f"sqlite:///{path}"
-    engine = wiring.build(load({"database_url": url, "embedding_provider": "none"}, environ={}))
-    engine.transfer.import_anthropic(str(graph))
+    # Nobody waits for it, and a draft that a power cut spoils is made again: pieces may be long, and the disk
+    # need not be asked after each. At 100,000 entities that is minutes.
+    given = {"database_url": url, "embedding_provider": "none", "durability": "normal"}
+    engine = wiring.build(load(given, environ={}))
+    with mock.patch.object(pacing, "AIM", 1.0):
+        engine.transfer.import_anthropic(str(graph))
     engine.close()
     fill_vectors(url)
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import argparse
 import random
-import sqlite3
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 from bench import servers, stores
 from bench.results import Goal, Json, keep, machine, timing
 from bench.servers import PROGRAM, Server
@@ -138,15 +138,22 @@ def command(environ: dict[str, str], *words: str, longest: float = 120.0) -> Non
         running.wait()
 
 
+def opened(folder: Path) -> closing[apsw.Connection]:
+    """By the SQLite of the server: others do not know its kinds of tables."""
+    connection = apsw.Connection(str(folder / "memory.db"))
+    connection.set_busy_timeout(10_000)
+    return closing(connection)
+
+
 def _is_indexed(folder: Path) -> bool:
-    with sqlite3.connect(f"file:{folder}/memory.db?mode=ro", uri=True) as database:
+    with opened(folder) as database:
         [[vectors]] = database.execute("SELECT count(*) FROM vector_segment")
         [[texts]] = database.execute("SELECT count(*) FROM trigram_index")
     return bool(vectors > 15 and texts == 2)
 
 
 def without_indexes(folder: Path) -> None:
-    with sqlite3.connect(folder / "memory.db") as database:
+    with opened(folder) as database:
         for table in ("vector_segment", "vector_sketch", "trigram_index"):
             database.execute(f"DELETE FROM {table}")
         for table in ("entity_trigrams_1", "memory_trigrams_1"):
@@ -154,7 +161,7 @@ def without_indexes(folder: Path) -> None:
 
 
 def of_another_model(folder: Path) -> None:
-    with sqlite3.connect(folder / "memory.db") as database:
+    with opened(folder) as database:
         database.execute("UPDATE embedding_model SET fingerprint = 'another', name = 'another'")
 
 
