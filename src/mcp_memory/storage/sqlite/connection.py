@@ -68,9 +68,12 @@ class SqliteConnection:
             )
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+        stored = [_stored_column([row[column] for row in rows]) for column in columns]
+        if len(rows) == 1:
+            numbering = f"{_insert_sql(table, tuple(columns), 1)} RETURNING seq"
+            return [seq for (seq,) in self.raw.execute(numbering, list(chain.from_iterable(stored)))]
         last = self._last_number(table)
         numbers = list(range(last + 1, last + 1 + len(rows)))
-        stored = [_stored_column([row[column] for row in rows]) for column in columns]
         self._insert(table, ("seq", *columns), [numbers, *stored])
         return numbers
 
