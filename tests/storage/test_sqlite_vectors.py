@@ -11,6 +11,7 @@ import pytest
 from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.storage.database import Allowed
 from mcp_memory.storage.queries import migrations
+from mcp_memory.storage.sqlite import vector_cache
 from mcp_memory.storage.sqlite import vectors as sqlite_vectors
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
@@ -214,6 +215,21 @@ def test_a_writer_knows_whether_anything_is_near(database: SqliteDatabase, tmp_p
     assert [is_near(vector) for vector in vectors[1:]] == [True, True, True, True, False]
     assert sorted(seqs_of(nearest(database, vectors[4]))) == [1, 2, 3, 4]
     assert nearest(database, vectors[4], limit=1)[0][0] == 1
+
+
+def test_a_writer_does_not_read_more_vectors_than_are_kept(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_cache, "MOST_ROWS", 5)
+    vectors = unit_vectors(30)
+    remember(database, vectors[:3])
+    nearest(database, vectors[0])
+    remember(database, vectors[3:29], first=4)
+    model = EmbeddingModel(MODEL, "one", DIMENSIONS, "", "active")
+    with database.write() as connection:
+        assert database.vectors.any_near(connection, model, "memory", vectors[29].tobytes(), 1, 0.95)
+        assert database.vectors.at_hand(connection, model, "memory", 1) is None
+    assert seqs_of(nearest(database, vectors[20], limit=3)) == exact(vectors[:29], vectors[20], 3)
 
 
 def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:

@@ -161,6 +161,7 @@ class VectorCache:
         known = self._kept.get(key)
         if known is None or connection.has_written or not connection.is_writing:
             return None
+        # Very many may have come since, of which one more than can be kept is read.
         found = self._read(connection, scope, dimensions, known)
         if found.count > MOST_ROWS:
             return None
@@ -189,7 +190,9 @@ class VectorCache:
         import numpy as np
 
         known = known or KeptVectors(0, 0, _Buffer(0, dimensions))
-        found = connection.run(_SQL["vectors_after"], {**scope, "vector_after": known.last_id})
+        most = MOST_ROWS + 1 - known.count
+        page = {"vector_after": known.last_id, "vector_most": max(1, most)}
+        found = connection.run(_SQL["vectors_after"], {**scope, **page})
         rows = vector_codes.floats([row["embedding"] for row in found], dimensions)
         seqs = np.array([row["seq"] for row in found], np.int64)
         last_id = found[-1]["id"] if found else known.last_id

@@ -22,7 +22,7 @@ SELECT count(*) AS count, max(id) AS last_id FROM vector
 -- vectors_after --
 SELECT id, seq, embedding FROM vector
  WHERE model_id = :vector_model AND owner = :vector_owner AND space_id = :vector_space AND id > :vector_after
- ORDER BY id
+ ORDER BY id LIMIT :vector_most
 
 -- nearest_of_few --
 -- For a filter that lets few of many rows through: only their vectors are read.
