@@ -20,6 +20,7 @@ SIGNALS = (
     "meaning",
     "neighbours",
     "conversation",
+    "thread",
     "turns",
     "feedback",
     "proximity",
@@ -29,9 +30,9 @@ SIGNALS = (
     "dates",
     "instructions",
 )
-"""Ranking signals: BM25, vectors, the score and the text of neighbours, dialogue turns, rare words of the
-best results, word order, names, language, stems by language, the period that a query names, and standing
-instructions.
+"""Ranking signals: BM25, vectors, the score and the text of neighbours, the meaning of a turn in its thread,
+dialogue turns, rare words of the best results, word order, names, language, stems by language, the period
+that a query names, and standing instructions.
 """
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}

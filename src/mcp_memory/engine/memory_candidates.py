@@ -16,9 +16,6 @@ from mcp_memory.text.dates import is_from
 from mcp_memory.text.instructions import is_instruction
 from mcp_memory.tuning import Tuning
 
-READ_CLOSELY = 50
-"""How many of the best candidates are read with their surroundings."""
-
 
 @dataclass(frozen=True)
 class MemoryCandidates:
@@ -98,9 +95,7 @@ def gather_memories(
         return tx.memories.ranking_facts(seqs, filter, half_life=half_life)
 
     facts = facts_of({**found.words, **found.cosine})
-    context = read_in_context(
-        tx, question, found, list(first)[:READ_CLOSELY], facts, facts_of, tuning.without
-    )
+    context = read_in_context(tx, question, found, list(first), facts, facts_of, tuning.without)
     dated = frozenset() if "dates" in tuning.without else _dated(question, context)
     instructions = frozenset(
         seq

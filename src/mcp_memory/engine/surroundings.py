@@ -7,7 +7,7 @@ from functools import lru_cache
 from statistics import median
 
 from mcp_memory.engine.candidates import Candidates
-from mcp_memory.engine.indexing import ByWordsOnly
+from mcp_memory.engine.indexing import ByWordsOnly, Meaning
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
@@ -23,7 +23,10 @@ from mcp_memory.ranking.dialogue import (
     TurnReading,
     alternation,
     closeness,
+    exchange,
     feedback,
+    in_thread,
+    moved_by_thread,
     turn_reading,
 )
 from mcp_memory.ranking.fusion import best_first, calibrated
@@ -36,6 +39,12 @@ from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 
 ONE_OCCASION = timedelta(hours=1)
 """Consecutive memories within this time count as parts of one conversation."""
+
+READ_CLOSELY, READ_IN_DIALOGUE = 50, 100
+"""How many of the best candidates are read with their surroundings: of any memories, and in a dialogue.
+
+Turns are short, and what answers a question ranks lower among them at first.
+"""
 
 MOST_READ = 1500
 """Characters of a memory that are read for phrases and proximity."""
@@ -79,6 +88,8 @@ class Surroundings:
     """Of all candidates and their neighbours."""
     strength: float = 0.0
     """From 0, unconnected facts, to 1, a conversation."""
+    exchange: float = 0.0
+    """From 0, memories or requests that stand for themselves, to 1, turns that answer each other."""
     words: Mapping[int, float] = field(default_factory=dict)
     """BM25 including the neighbours' words; also for neighbours that are not candidates themselves."""
     meaning: Mapping[int, float] = field(default_factory=dict)
@@ -118,11 +129,10 @@ def read_in_context(
 ) -> Surroundings:
     """Read the best candidates with their neighbours, where these form one conversation.
 
-    `without` names signals that an ablation leaves out.
+    `best` is in the order of a first ranking; `without` names signals that an ablation leaves out.
     """
-    contents = tx.memories.contents(best) if question.terms else {}
-    context = _read(tx, question, found, best, contents, facts, facts_of, without)
-    return replace(context, shares="neighbours" not in without, texts=contents)
+    context = _read(tx, question, found, best, facts, facts_of, without)
+    return replace(context, shares="neighbours" not in without)
 
 
 def _read(
@@ -130,33 +140,70 @@ def _read(
     question: Question,
     found: Candidates,
     best: Sequence[int],
-    contents: Mapping[int, str],
     facts: Mapping[int, RankingFacts],
     facts_of: FactsOf,
     without: Collection[str],
 ) -> Surroundings:
-    around, facts = _around(tx, best, facts, facts_of)
+    first, further = best[:READ_CLOSELY], best[READ_CLOSELY:READ_IN_DIALOGUE]
+    contents = tx.memories.contents(first) if question.terms else {}
+    around, facts = _around(tx, first, facts, facts_of)
     meaning = question.meaning
-    ring = _neighbours(around)
-    if isinstance(meaning, ByWordsOnly) or not ring or not contents:
-        return Surroundings(around, facts, close_reading=_read_closely(question, contents, without))
-    vectors = tx.indexes.vectors("memory", meaning.model, {**dict.fromkeys(around), **dict.fromkeys(ring)})
+    if isinstance(meaning, ByWordsOnly) or not contents or not _neighbours(around):
+        reading = _read_closely(question, contents, without)
+        return Surroundings(around, facts, close_reading=reading, texts=contents)
+    vectors = tx.indexes.vectors("memory", meaning.model, _with_neighbours(around))
     strength = connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
-    close_reading = _read_closely(question, contents, without)
-    if not strength or "conversation" in without:
-        return Surroundings(around, facts, close_reading=close_reading)
-    further, facts = _around(tx, [seq for seq in ring if seq not in around], facts, facts_of)
+    if "conversation" in without:
+        strength = 0.0
+    talk = exchange(strength, contents.values())
+    if further and talk:
+        contents = {**contents, **tx.memories.contents(further)}
+        later, facts = _around(tx, further, facts, facts_of)
+        unread = [seq for seq in _with_neighbours(later) if seq not in vectors]
+        vectors = {**vectors, **tx.indexes.vectors("memory", meaning.model, unread)}
+        around = {**around, **later}
+    context = Surroundings(
+        around,
+        facts,
+        strength,
+        talk,
+        close_reading=_read_closely(question, contents, without),
+        texts=contents,
+    )
+    if not strength:
+        return context
+    return _read_as_conversation(tx, context, question, found, meaning, vectors, facts_of, without)
+
+
+def _read_as_conversation(
+    tx: Transaction,
+    context: Surroundings,
+    question: Question,
+    found: Candidates,
+    meaning: Meaning,
+    vectors: Mapping[int, bytes],
+    facts_of: FactsOf,
+    without: Collection[str],
+) -> Surroundings:
+    """Add what neighbours say to the words and the meaning of the best candidates."""
+    around, strength = context.around, context.strength
+    ring = [seq for seq in _neighbours(around) if seq not in around]
+    further, facts = _around(tx, ring, context.facts, facts_of)
     wide = {**further, **around}
-    others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in contents]
-    texts = {**contents, **tx.memories.contents(others)}
+    others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in context.texts]
+    texts = {**context.texts, **tx.memories.contents(others)}
     words = _words_in_context(question, found, wide, texts, strength)
-    similar = {
-        seq: found.worth * calibrated(cosine, found.unrelated)
-        for seq, cosine in cosines_with(vectors, meaning.vector).items()
-    }
-    raised = meaning_in_context(similar, wide, strength)
-    context = Surroundings(around, facts, strength, words, raised, close_reading)
-    return _read_as_turns(context, question, contents, wide, texts, without)
+    own = cosines_with(vectors, meaning.vector)
+
+    def similar(cosines: Mapping[int, float]) -> dict[int, float]:
+        return {seq: found.worth * calibrated(cosine, found.unrelated) for seq, cosine in cosines.items()}
+
+    raised = meaning_in_context(similar(own), wide, strength)
+    if context.exchange and "thread" not in without:
+        threaded = in_thread(own, vectors, wide)
+        raised = moved_by_thread(raised, similar(own), similar(threaded), context.exchange)
+    context = replace(context, facts=facts, words=words, meaning=raised)
+    return _read_as_turns(context, question, context.texts, wide, texts, without)
 
 
 def _read_closely(
@@ -266,6 +313,10 @@ def _around(
         for seq, (before, after) in around.items()
         if seq in facts
     }, facts
+
+
+def _with_neighbours(around: Mapping[int, Neighbours]) -> list[int]:
+    return list(dict.fromkeys([*around, *_neighbours(around)]))
 
 
 def _neighbours(around: Mapping[int, Neighbours]) -> list[int]:

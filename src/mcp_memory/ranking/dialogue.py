@@ -26,6 +26,12 @@ DETAIL = 0.04
 SUBJECT = 0.1
 """Bonus of a turn by, or addressed to, a person that the query names."""
 
+THREADED = 0.6
+"""How far a turn's meaning in its thread replaces its meaning alone."""
+
+PREVIOUS, NEXT = 0.5, 0.3
+"""Share of the vectors of the turn before and the turn after in the meaning of a turn in its thread."""
+
 FEEDBACK = 0.4
 """Bonus of a text with all rare words that the best results add to the query's."""
 
@@ -60,6 +66,14 @@ def alternation(texts: Collection[str]) -> float:
     return min(1.0, max(0.0, (MOSTLY_QUESTIONS - asking) / (MOSTLY_QUESTIONS - SOME_QUESTIONS)))
 
 
+def exchange(strength: float, texts: Collection[str]) -> float:
+    """From 0, texts that stand for themselves, to 1, turns that plainly answer each other.
+
+    Half a dialogue, such as requests to an assistant of which some answer its questions, counts as none.
+    """
+    return max(0.0, 2 * closeness(strength) * alternation(texts) - 1)
+
+
 def asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "？", "؟"))
 
@@ -84,6 +98,46 @@ def turn_reading(
         answer=ANSWERING * closeness * alternation * answers,
         detail=DETAIL * closeness * doublings,
     )
+
+
+def in_thread(
+    cosines: Mapping[int, float],
+    vectors: Mapping[int, bytes],
+    around: Mapping[int, tuple[int | None, int | None]],
+) -> dict[int, float]:
+    """The cosine of each turn with the query, its vector joined by a share of those beside it.
+
+    `It was great, the kids loved it` means what the turn before it was about.
+    """
+    import numpy as np
+
+    seqs = [seq for seq in around if seq in vectors]
+    if not seqs:
+        return {}
+    places = {seq: place for place, seq in enumerate(vectors, start=1)}
+    width = len(vectors[seqs[0]]) // 4
+    rows = np.zeros((len(vectors) + 1, width), np.float32)  # the first stands for a turn that is missing
+    rows[1:] = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, width)
+    own = [places[seq] for seq in seqs]
+    before, after = ([places.get(around[seq][side] or 0, 0) for seq in seqs] for side in (0, 1))
+    lengths = np.linalg.norm(rows[own] + PREVIOUS * rows[before] + NEXT * rows[after], axis=1)
+    products = np.array([0.0, *(cosines[seq] for seq in vectors)])
+    joined = products[own] + PREVIOUS * products[before] + NEXT * products[after]
+    return dict(zip(seqs, (joined / np.maximum(lengths, 1e-9)).tolist(), strict=True))
+
+
+def moved_by_thread(
+    meaning: Mapping[int, float],
+    alone: Mapping[int, float],
+    threaded: Mapping[int, float],
+    exchange: float,
+) -> dict[int, float]:
+    """Meaning, moved by how much more or less a turn is similar in its thread than alone."""
+    share = THREADED * exchange
+    return {
+        seq: value + share * (threaded[seq] - alone[seq]) if seq in threaded else value
+        for seq, value in meaning.items()
+    }
 
 
 def feedback(
