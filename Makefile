@@ -80,8 +80,9 @@ bench-disk: ## Where the disk goes at 100,000 entities
 bench-peers: ## Adding, finding and disk beside chromadb and sqlite-vec
 	$(BIN)/python -m bench.peers --keep docs/benchmarks
 
-bench-waits: ## The worst wait of a client while others work
+bench-waits: ## The worst wait of a client while others work, and how long the turns of writers are
 	$(BIN)/python -m bench.waits --keep docs/benchmarks
+	$(BIN)/python -m bench.turns --keep docs/benchmarks
 
 bench-first-turn: ## Claude Code twenty times: are the tools there in its first turn?
 	$(BIN)/python -m bench.first_turn --markdown docs/benchmarks/first-turn.md

@@ -14,6 +14,10 @@ from bench import stores
 from bench.results import Goal, Json, keep, machine
 
 LIMIT = 800
+WHY = (
+    "the two indexes by which changes are listed at once hold the act of each event, 36 characters, twice: "
+    "34 MB more than before them"
+)
 
 
 def measured(size: int) -> Json:
@@ -60,6 +64,7 @@ def goals(found: Json) -> list[Goal]:
             f"{each['mb']:.0f} MB",
             f"≤ {LIMIT} MB",
             each["mb"] <= LIMIT,
+            "" if each["mb"] <= LIMIT else WHY,
         )
         for size, each in found.items()
         if size == "100000"

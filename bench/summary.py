@@ -12,7 +12,7 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = DOCS / "benchmarks"
-FIRST = ("first-turn", "warm", "questions", "graph", "disk", "peers", "waits")
+FIRST = ("first-turn", "warm", "questions", "graph", "disk", "peers", "waits", "turns")
 
 
 def goals() -> Iterator[tuple[str, dict[str, Any]]]:
