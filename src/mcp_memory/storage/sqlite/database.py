@@ -1,14 +1,13 @@
 """SQLite: one file, one writer, a few readers, and any number of other processes."""
 
 import os
-import random
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
-from typing import Any, Literal
+from typing import Any
 
 import apsw
 
@@ -20,30 +19,31 @@ from mcp_memory.storage.file_lock import FileLock, TurnFileLock
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
 from mcp_memory.storage.sqlite.connection import APPLICATION_ID, SqliteConnection
 from mcp_memory.storage.sqlite.errors import translated_errors
+from mcp_memory.storage.sqlite.raw_connection import (
+    Synchronous,
+    begin,
+    begin_at_once,
+    few_pages,
+    lowered,
+    pragmas,
+)
 from mcp_memory.storage.sqlite.signals import SqliteChangeSignal, SqliteLeaderElection
 from mcp_memory.storage.sqlite.vectors import SqliteVectors
 from mcp_memory.storage.sqlite.words import SqliteWords
 from mcp_memory.storage.turn_lock import TurnLock
 
-BEGIN_ATTEMPTS = 5
 READERS = 16
 """Connections that may read at once."""
 IDLE_READERS = 4
 """Connections kept open for the next reader."""
 CACHE_BYTES = 192 * 1024 * 1024
 """Memory for the page caches of all connections together."""
-CONNECTION_CACHE_KB = 64_000
-"""The cache of one connection, at most."""
-WHOLE_CACHE_KB = 2_000
-"""The cache of a connection during a full scan, at most."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
 """Ending of the file that `thin.kept_digest` reads and writes."""
 _DUTY_LOCKS: Mapping[Duty, str] = {"maintenance": ".leader", "import": ".import"}
 _SQL = queries.load("sqlite")
-
-Synchronous = Literal["FULL", "NORMAL"]
 
 
 class SqliteDatabase:
@@ -76,7 +76,7 @@ class SqliteDatabase:
             try:
                 connection.execute("BEGIN")
                 self._note_log()
-                with _few_pages(connection) if whole else nullcontext():
+                with few_pages(connection) if whole else nullcontext():
                     yield SqliteConnection(connection)
             finally:
                 self._give_back(connection)
@@ -100,9 +100,9 @@ class SqliteDatabase:
             connection = self._open_writer()
             self._set_durability(connection, self._synchronous if durable else "NORMAL")
             if patience_left is None:
-                _begin(connection)
+                begin(connection)
             else:
-                _begin_at_once(connection, patience_left)
+                begin_at_once(connection, patience_left)
             self._remove_digests()
             try:
                 yield SqliteConnection(connection)
@@ -335,35 +335,10 @@ class SqliteDatabase:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         # Checked first: the pragmas below would change the file.
         self._refuse_foreign_file(connection)
-        for pragma in _pragmas(self._synchronous):
+        for pragma in pragmas(self._synchronous):
             connection.execute(pragma)
-        connection.create_scalar_function("lowered", _lowered, 1, deterministic=True)
+        connection.create_scalar_function("lowered", lowered, 1, deterministic=True)
         return connection
-
-
-def _pragmas(synchronous: Synchronous) -> tuple[str, ...]:
-    return (
-        # Readers never wait for the writer, nor the writer for them.
-        "PRAGMA journal_mode = WAL",
-        # FULL: an acknowledged commit survives a power cut. NORMAL syncs only at a checkpoint, and loses
-        # the commits after the last one.
-        f"PRAGMA synchronous = {synchronous}",
-        f"PRAGMA cache_size = -{CONNECTION_CACHE_KB}",
-        # Sorts and temporary tables need no disk.
-        "PRAGMA temp_store = MEMORY",
-        # Off by default in SQLite.
-        "PRAGMA foreign_keys = ON",
-    )
-
-
-@contextmanager
-def _few_pages(connection: apsw.Connection) -> Iterator[None]:
-    """A small cache for full scans: pages that are read once must not evict others."""
-    connection.execute(f"PRAGMA cache_size = -{WHOLE_CACHE_KB}")
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA cache_size = -{CONNECTION_CACHE_KB}")
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
@@ -386,30 +361,3 @@ def _create_private(path: Path) -> None:
         raise Unavailable(
             f"cannot create the database {path}: {error.strerror}. Set DATABASE_URL."
         ) from error
-
-
-def _begin(connection: apsw.Connection) -> None:
-    # IMMEDIATE takes the write lock at once: a transaction that reads first and writes later
-    # could otherwise fail half way with SQLITE_BUSY.
-    for attempt in range(BEGIN_ATTEMPTS):
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except apsw.BusyError:
-            if attempt == BEGIN_ATTEMPTS - 1:
-                raise
-            time.sleep(min(0.1 * 2**attempt, 2.0) * (1 + random.random() / 10))
-        else:
-            return
-
-
-def _begin_at_once(connection: apsw.Connection, patience: float) -> None:
-    connection.set_busy_timeout(int(patience * 1000))
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-
-
-def _lowered(*texts: Any) -> str | None:
-    [text] = texts
-    return None if text is None else str(text).lower()
