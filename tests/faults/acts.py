@@ -222,7 +222,7 @@ ACTS: Mapping[str, Callable[[Engine], Any]] = {
 """By name; each is one call of the engine, in any order after `prepare`."""
 
 RESUMED = frozenset(
-    {"consolidate", "capture", "make vectors", "exactly once", "purge memory", "purge entity"}
+    {"consolidate", "capture", "make vectors", "exactly once", "purge memory", "purge entity", "age journal"}
 )
 """Acts of several transactions, each whole: a kill between two leaves a state that repeating it completes."""
 
