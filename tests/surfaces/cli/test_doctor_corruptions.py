@@ -184,6 +184,15 @@ DAMAGES = {
     "a setting that cannot be read": Damage(
         sql("INSERT INTO setting VALUES ('k', 'nonsense')"), "rows", repaired=True
     ),
+    "a word for a number": Damage(sql("UPDATE memory SET access_count = 'often'"), "rows", repaired=True),
+    "bytes for a count of use": Damage(
+        sql("INSERT INTO entity_access VALUES (1, x'00', '2026-01-01T00:00:00.000000+00:00')"),
+        "rows",
+        repaired=True,
+    ),
+    "somebody's trigger": Damage(
+        sql("CREATE TRIGGER t AFTER INSERT ON memory BEGIN DELETE FROM memory; END"), "tables", repaired=True
+    ),
     "two rows of one id": Damage(
         sql("DROP INDEX memory_content;UPDATE memory SET content_hash = 'same'"),
         "tables|integrity|texts|database",

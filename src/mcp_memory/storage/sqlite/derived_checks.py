@@ -52,11 +52,20 @@ def objects(connection: apsw.Connection) -> Iterator[Finding]:
         detail = f"the file says version {version}, but its tables are those of {newest}"
         yield Finding("tables", False, detail, REPAIR)
         return
+    if strange := triggers(connection):
+        detail = f"triggers that are not ours change rows unasked: {', '.join(strange[:5])}"
+        yield Finding("tables", False, detail, REPAIR)
+        return
     missing = missing_objects(connection)
     names = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
     truths = {table.name for table in TABLES}
     advice = RESTORE if truths & set(missing) else REPAIR
     yield Finding("tables", not missing, f"missing: {names}" if missing else "all are there", advice)
+
+
+def triggers(connection: apsw.Connection) -> list[str]:
+    """Names of triggers. The schema has none."""
+    return [name for (name,) in connection.execute(_SQL["triggers"])]
 
 
 def contents(connection: apsw.Connection) -> Iterator[Finding]:

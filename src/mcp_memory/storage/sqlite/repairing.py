@@ -66,11 +66,14 @@ def _version(raw: apsw.Connection) -> int:
 
 
 def _objects(raw: apsw.Connection) -> int:
-    """Recreate missing indexes, and tables whose rows can be derived."""
+    """Recreate missing indexes, and tables whose rows can be derived; remove triggers, which are not ours."""
     [[version]] = raw.execute("PRAGMA user_version")
     missing, sql = checks.missing_objects(raw), checks.schema_objects(version)
     truths = {table.name for table in TABLES} - {"memory_tag", "pending"}
     made = 0
+    for name in checks.triggers(raw):
+        raw.execute('DROP TRIGGER "' + name.replace('"', '""') + '"')
+        made += 1
     for name in missing:
         if name in truths:
             continue

@@ -6,7 +6,7 @@ invalid time or JSON of the wrong shape.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +31,7 @@ class BadValue:
     is_list: bool
     is_time: bool
     value: Any
+    is_number: bool = False
 
     @property
     def place(self) -> str:
@@ -41,6 +42,7 @@ def unreadable_rows(connection: apsw.Connection) -> Iterator[BadValue]:
     """Each value that cannot be read, of every table."""
     for table in TABLES:
         declared = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
+        yield from _wrong_numbers(connection, table.name, table.key, declared)
         wanted = [name for name, kind in declared.items() if kind in ("TIMESTAMPTZ", "JSONB")]
         if not wanted:
             continue
@@ -52,6 +54,19 @@ def unreadable_rows(connection: apsw.Connection) -> Iterator[BadValue]:
                 check = _is_time if is_time else _is_json(table.name, name)
                 if value is not None and not _reads(check, value):
                     yield BadValue(table.name, key, name, name in _LISTS, is_time, value)
+
+
+def _wrong_numbers(
+    connection: apsw.Connection, table: str, key: Sequence[str], declared: Mapping[str, str]
+) -> Iterator[BadValue]:
+    """Texts and bytes in a column of numbers; keys and references have checks of their own."""
+    for name, kind in declared.items():
+        if kind not in ("INTEGER", "REAL") or name in key or name.endswith(("seq", "_id")):
+            continue
+        wanted = ", ".join(f'"{one}"' for one in (*key, name))
+        wrong = f"typeof(\"{name}\") IN ('text', 'blob')"
+        for row in connection.execute(f"SELECT {wanted} FROM {table} WHERE {wrong}"):
+            yield BadValue(table, row[:-1], name, is_list=False, is_time=False, value=row[-1], is_number=True)
 
 
 def repair_rows(connection: apsw.Connection) -> int:
@@ -70,7 +85,9 @@ def repair_rows(connection: apsw.Connection) -> int:
     return len(found)
 
 
-def _neutral(bad: BadValue) -> str:
+def _neutral(bad: BadValue) -> str | int:
+    if bad.is_number:
+        return 0
     if not bad.is_time:
         return "[]" if bad.is_list else "{}"
     try:

@@ -11,6 +11,9 @@ SELECT seq FROM {owner} WHERE space_id = :space_id {living}
 -- FTS5 keeps the length of each indexed row in a table of its own.
 SELECT id FROM {index}_docsize
 
+-- triggers --
+SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name
+
 -- schema_objects --
 -- Made by migrations: not those of SQLite itself, and not the full-text indexes, which come and go.
 SELECT name, sql FROM sqlite_schema
