@@ -7,6 +7,7 @@ import { compressed, OUT } from "./vite.compressed.ts";
 
 // Everything that the first view shows, with its styles and the font's: one script and one style.
 const FIRST = /rolldown.runtime|node_modules.(svelte|openapi-fetch|esm-env|clsx|@fontsource-variable)|src.(main|App|styles|views.(Search|Login))|src.lib.(api|early|events|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Empty|Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
+const MAIN = /<script type="module" crossorigin src="([^"]+)"><\/script>/;
 const FIRST_VIEW = "<!-- first view -->";
 
 /** Draws the first view into the page: it can be seen and typed into before any script has run. */
@@ -37,9 +38,12 @@ function prerendered(): Plugin {
         if (!filename.endsWith("index.html")) return html;
         const script = Object.values(bundle ?? {}).find((file) => file.type === "asset" && file.names.includes("boot.js"));
         if (!boot || !script) throw new Error("boot.js was not built");
+        const main = html.match(MAIN)?.[1];
+        if (!main) throw new Error("the page's script was not found");
         return html
           .replace(FIRST_VIEW, () => view)
-          .replace("<title>", () => `<script src="/${script.fileName}"></script>\n    <title>`);
+          .replace(MAIN, `<link rel="modulepreload" crossorigin href="${main}">`)
+          .replace("<title>", () => `<script src="/${script.fileName}" data-main="${main}"></script>\n    <title>`);
       },
     },
   };
