@@ -69,7 +69,7 @@ class Home:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=180,
+            timeout=400,
             check=False,
         )
         lines = _CONTROL.sub("", done.stdout).splitlines()

@@ -98,7 +98,7 @@ class Person(HomeWithModel):
 
     def warm_up(self) -> None:
         """Wait until the shared server answers prompts within a hook's limit."""
-        for number in range(60):
+        for number in range(300):
             call = json.dumps({"session_id": f"warm-{number}", "prompt": RELATED})
             if (
                 "5433"
