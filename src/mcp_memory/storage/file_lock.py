@@ -47,7 +47,7 @@ class TurnFileLock:
     """A lock that processes get by turns.
 
     Who waits looks for it now and then, while a process that writes piece after piece takes it again at once:
-    a single lock would let the other wait for a second. So whoever wants the lock first takes a second one,
+    a single lock would let the other wait for a second. So a process first takes a second one,
     the turn, and keeps it while waiting; the process that just had the lock waits behind it.
     """
 
