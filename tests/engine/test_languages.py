@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mcp_memory.embedding import Embedder
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
+from tests.conftest import EngineMaker
 
 FACTS = {
     "es": (
@@ -59,3 +61,14 @@ def test_a_question_in_other_words_forms_finds_its_fact_first(
         engine.memories.remember(NewMemory(content=fact))
     found = engine.recall.recall(question, mode="keyword", fading="gentle").hits
     assert found[0].memory.content == FACTS[language][answer]
+
+
+def test_the_mode_says_that_an_english_model_is_trusted_less_and_what_helps(
+    make_engine: EngineMaker, minilm: Embedder
+) -> None:
+    engine = make_engine(model=minilm)
+    engine.memories.remember(NewMemory(content=FACTS["es"][0]))
+    assert engine.recall.recall("where does my sister live?").mode == "hybrid"
+    mode = engine.recall.recall("¿Dónde vive mi hermana desde hace años?").mode
+    assert mode.startswith("hybrid, mostly by words")
+    assert "mcp-memory model pull multilingual-e5-small" in mode
