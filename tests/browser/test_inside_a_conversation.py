@@ -65,7 +65,7 @@ def test_what_was_recalled_is_shown_as_text_with_the_reasons(host: Host) -> None
     expect(results.first).to_contain_text("Ann prefers green tea")
     expect(results.first.locator("mark").first).to_have_text("green")
     results.first.locator("summary").click()
-    expect(results.first.locator("table")).to_contain_text("semantic")
+    expect(results.first.locator("table")).to_contain_text("Closeness in meaning")
     hostile = results.filter(has_text="onerror")
     expect(hostile).to_contain_text(HOSTILE)
     assert hostile.evaluate("() => [window.hacked, document.querySelectorAll('img').length]") == [None, 0]
