@@ -40,6 +40,7 @@ def filled(sql: str) -> str:
         "active": "",
         "entities": "1 = 1",
         "memories": "1 = 1",
+        "few": "+",
     }
     return _SLOT.sub(lambda found: slots[found[1]], sql)
 

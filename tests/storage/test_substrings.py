@@ -136,3 +136,18 @@ def test_rows_that_changed_are_indexed_again(store: Store) -> None:
     with store.read("default", Clock()()) as tx:
         assert len(tx.entities.seqs_holding("lighthouse red")) == 1
         assert tx.entities.seqs_holding("green") == []
+
+
+def test_candidates_alone_are_read_however_many_memories_there_are(store: Store) -> None:
+    put(store, "default", [("Ana", "person", ["likes tea", "walks home", "reads"])] * 4)
+    index(store)
+    asked: list[tuple[str, object]] = []
+    with store.read("default", Clock()()) as tx:
+        raw = tx.scope.connection.raw  # type: ignore[attr-defined]
+        raw.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
+        assert len(tx.entities.seqs_holding("likes tea")) == 4
+        raw.exec_trace = None
+        sql, bindings = asked[-1]
+        plan = [step for *_, step in raw.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)]
+    assert "SEARCH o USING INTEGER PRIMARY KEY (rowid=?)" in plan
+    assert not any(step.startswith("SEARCH o USING INDEX memory") for step in plan)

@@ -254,7 +254,12 @@ class Entities:
         slots = {"columns": columns, "lower": "lower" if lowered.isascii() else "lowered"}
         return scope.run(
             "entities_holding",
-            slots={**slots, "entities": entities.condition, "memories": memories.condition},
+            slots={
+                **slots,
+                "entities": entities.condition,
+                "memories": memories.condition,
+                "few": "+" if memories.params else "",
+            },
             **{**entities.params, **memories.params},
             needle=f"%{lowered.translate(_LIKE_SPECIALS)}%",
         )

@@ -25,15 +25,18 @@ SELECT count(*) AS count FROM entity o WHERE {where}
 
 -- entities_holding --
 -- One substring anywhere in the name, the type or a living observation. `{lower}` folds case: the engine's
--- own function when the needle is plain ASCII, ours (which knows all of Unicode) when it is not.
+-- own function when the needle is plain ASCII, ours (which knows all of Unicode) when it is not. A union, for
+-- with OR every entity would be looked at. `{few}` is a plus where there are candidates: without it SQLite
+-- walks an index of the whole space and asks of each memory whether it is one.
 SELECT {columns} FROM entity o
  WHERE o.space_id = :space_id
-   AND (o.seq IN (SELECT o.seq FROM entity o
-                   WHERE o.space_id = :space_id AND {entities}
-                     AND ({lower}(o.name) LIKE :needle ESCAPE '\' OR {lower}(o.type) LIKE :needle ESCAPE '\'))
-        OR o.seq IN (SELECT em.entity_seq FROM memory o JOIN entity_memory em ON em.memory_seq = o.seq
-                      WHERE o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL
-                        AND {memories} AND {lower}(o.content) LIKE :needle ESCAPE '\'))
+   AND o.seq IN (SELECT o.seq FROM entity o
+                  WHERE o.space_id = :space_id AND {entities}
+                    AND ({lower}(o.name) LIKE :needle ESCAPE '\' OR {lower}(o.type) LIKE :needle ESCAPE '\')
+                  UNION
+                 SELECT em.entity_seq FROM memory o JOIN entity_memory em ON em.memory_seq = o.seq
+                  WHERE {few}o.space_id = :space_id AND o.forgotten_at IS NULL AND o.superseded_at IS NULL
+                    AND {memories} AND {lower}(o.content) LIKE :needle ESCAPE '\')
  ORDER BY o.seq
 
 -- observations_of --
