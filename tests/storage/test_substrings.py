@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -141,10 +142,15 @@ def test_rows_that_changed_are_indexed_again(store: Store) -> None:
 def test_candidates_alone_are_read_however_many_memories_there_are(store: Store) -> None:
     put(store, "default", [("Ana", "person", ["likes tea", "walks home", "reads"])] * 4)
     index(store)
-    asked: list[tuple[str, object]] = []
+    asked: list[tuple[str, Any]] = []
+
+    def note(_: object, sql: str, bindings: Any) -> bool:
+        asked.append((sql, bindings))
+        return True
+
     with store.read("default", Clock()()) as tx:
         raw = tx.scope.connection.raw  # type: ignore[attr-defined]
-        raw.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
+        raw.exec_trace = note
         assert len(tx.entities.seqs_holding("likes tea")) == 4
         raw.exec_trace = None
         sql, bindings = asked[-1]
