@@ -14,6 +14,9 @@ from mcp_memory.text.preview import shortened
 
 PREVIEW = 120
 NOTHING = "Nothing is on trial. Conversations in connected clients are captured after each turn."
+NO_DIGEST = (
+    "Nothing belongs at the start of a session yet: no rule, preference, task or decision is remembered."
+)
 
 
 @click.group(invoke_without_command=True, short_help="List what was captured from conversations.")
@@ -136,11 +139,11 @@ def digest(session: Session, file: Path | None) -> None:
     here = project_of(str(Path.cwd()))
     text = session.engine.arrivals.at_start(Place(project=here.key), record=False).text
     if file is None:
-        say(printable(text) if text else "Nothing is remembered yet.")
+        say(printable(text) if text else NO_DIGEST)
         return
     before = read_own_text(file)
     if not text and not before:
-        say(f"Nothing is remembered yet: {file} was not written.")
+        say(f"{NO_DIGEST} {file} was not written.")
         return
     after = replaced(before, text)
     if after != before:

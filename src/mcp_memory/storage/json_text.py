@@ -18,7 +18,9 @@ def compact_encoder() -> Callable[[Any], str]:
     if prepare is None:
         return _AS_IT_IS.encode
     # Without markers for cycles: values come from JSON, or are ours.
-    encode = prepare(
-        None, _AS_IT_IS.default, encoder.encode_basestring, None, ":", ",", False, False, True
-    )  # fmt: skip
+    options = (None, _AS_IT_IS.default, encoder.encode_basestring, None, ":", ",", False, False, True)
+    try:
+        encode = prepare(*options)
+    except TypeError:  # not a documented function: another interpreter may want other arguments
+        return _AS_IT_IS.encode
     return lambda value: "".join(encode(value, 0))
