@@ -77,7 +77,7 @@ def take(page: Page, url: str, folder: Path, suffix: str) -> None:
         page.wait_for_timeout(400)  # charts and the layout of the graph settle
         page.screenshot(path=folder / f"{name}{suffix}.png")
 
-    page.goto(f"{url}/#/search?q=what did we decide about data")
+    page.goto(f"{url}/#/search?q=how long do we keep the readings, and why?")
     page.locator(".results li").first.wait_for()
     page.locator(".results summary").first.click()
     shot("search")

@@ -82,7 +82,7 @@ def test_delete_memories_by_filter_with_a_preview(engine: Engine, clock: Clock) 
         ({"min_confidence_below": 2}, "between 0 and 1"),
         ({"before_date": "soon"}, "before_date"),
         ({"memory_types": ["a\0b"]}, "NUL"),
-        ({"ids": ["x"]}, "allowed: memory_ids"),
+        ({"ids": ["x"]}, "allowed: .*memory_ids"),
     ],
 )
 def test_a_delete_that_makes_no_sense_deletes_nothing(

@@ -11,7 +11,7 @@ export function clients(command: string[], origin: string): Client[] {
   const servers = json({ mcpServers: { memory: entry } });
   const line = command.map(quoted).join(" ");
   return [
-    { name: "Claude Code", command: `claude mcp add memory -- ${line}`, file: ".mcp.json", snippet: servers },
+    { name: "Claude Code", command: `claude mcp add --scope user memory -- ${line}`, file: ".mcp.json", snippet: servers },
     { name: "Claude Desktop", file: "claude_desktop_config.json", snippet: servers },
     { name: "Cursor", file: "~/.cursor/mcp.json", snippet: servers },
     {
