@@ -266,6 +266,11 @@ class Config:
         return self.database_url or f"sqlite:///{default_database()}"
 
     @property
+    def database_file(self) -> Path | None:
+        """The database's file; None if it is a server. Raises `Invalid` for a URL of neither."""
+        return None if _is_postgres(self.url) else sqlite_path(self.url)
+
+    @property
     def quarantined_origins(self) -> tuple[str, ...]:
         return tuple(name.strip() for name in self.quarantine.split(",") if name.strip())
 
@@ -387,7 +392,7 @@ def sqlite_path(url: str) -> Path:
     return Path(path).expanduser()
 
 
-def is_postgres(url: str) -> bool:
+def _is_postgres(url: str) -> bool:
     return url.startswith(("postgres://", "postgresql://"))
 
 
@@ -532,15 +537,15 @@ def _check_tools(config: Config) -> None:
 
 
 def _check_database(config: Config) -> None:
-    if config.database_backend == "postgres" and not is_postgres(config.url):
+    if config.database_backend == "postgres" and not _is_postgres(config.url):
         raise Invalid(
             "DATABASE_BACKEND is postgres: set DATABASE_URL to postgresql://user:password@host/database"
         )
-    if config.database_backend == "sqlite" and is_postgres(config.url):
+    if config.database_backend == "sqlite" and _is_postgres(config.url):
         raise Invalid(
             "DATABASE_BACKEND is sqlite, but DATABASE_URL is a PostgreSQL address: change one of them"
         )
-    if not is_postgres(config.url):
+    if not _is_postgres(config.url):
         sqlite_path(config.url)
         if config.database_read_url:
             raise Invalid(

@@ -38,7 +38,7 @@ def build(config: Config, client: str = "") -> Engine:
             write_behind=WriteBehind() if file else None,
             import_dir=Path(config.import_dir).expanduser() if config.import_dir else None,
             # PostgreSQL has its own backup tools; ours would copy the whole database into a file each day.
-            backups=None if settings.is_postgres(config.url) else backup_plan(config),
+            backups=backup_plan(config) if config.database_file else None,
         )
     )
     engine.transfer.take_back_unfinished()
@@ -47,9 +47,7 @@ def build(config: Config, client: str = "") -> Engine:
 
 
 def backup_plan(config: Config) -> BackupPlan:
-    database = settings.default_database()
-    if not settings.is_postgres(config.url):
-        database = settings.sqlite_path(config.url).absolute()
+    database = (config.database_file or settings.default_database()).absolute()
     # A folder for each database: two in one folder must not remove each other's backups.
     beside = database.with_name(f"{database.name}.backups")
     return BackupPlan(
@@ -94,13 +92,12 @@ def database_exists(config: Config) -> bool:
 
 
 def open_database(config: Config) -> Database:
-    if settings.is_postgres(config.url):
+    file = config.database_file
+    if file is None:
         return _open_postgres(config)
     from mcp_memory.storage.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(
-        settings.sqlite_path(config.url), "NORMAL" if config.durability == "normal" else "FULL"
-    )
+    return SqliteDatabase(file, "NORMAL" if config.durability == "normal" else "FULL")
 
 
 def embedder(config: Config) -> Embedder | NoModel:

@@ -70,16 +70,15 @@ def verify(session: Session, file: Path) -> None:
 @click.pass_obj
 def restore(session: Session, file: Path, yes: bool) -> None:
     """Restore a backup in place of the database. The present one is kept beside it, under another name."""
-    from mcp_memory import config as settings
     from mcp_memory.engine.backups import opened_backup
     from mcp_memory.storage.sqlite.replacement import put_in_place
     from mcp_memory.wiring import now
 
     config = session.config
-    if settings.is_postgres(config.url):
-        _restore_into_postgres(session, file)
+    if config.database_file is None:
+        _restore_by_copying(session, file)
         return
-    target = settings.sqlite_path(config.url).absolute()
+    target = config.database_file.absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     plain = opened_backup(file, target.parent, config.passphrase)
     try:
@@ -92,7 +91,7 @@ def restore(session: Session, file: Path, yes: bool) -> None:
     say("Servers that have it open must be restarted: `mcp-memory stop`.")
 
 
-def _restore_into_postgres(session: Session, file: Path) -> None:
+def _restore_by_copying(session: Session, file: Path) -> None:
     from mcp_memory.engine.backups import opened_backup
     from mcp_memory.storage.copying import copy
     from mcp_memory.wiring import open_store

@@ -136,12 +136,7 @@ def ledger_here() -> Ledger:
 
 
 def _where(session: Session) -> str:
-    config = session.config
-    return (
-        "your PostgreSQL database"
-        if settings.is_postgres(config.url)
-        else str(settings.sqlite_path(config.url))
-    )
+    return str(session.config.database_file or "your PostgreSQL database")
 
 
 def _show(client: Client, changes: Sequence[FileChange]) -> None:

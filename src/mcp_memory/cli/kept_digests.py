@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mcp_memory import config as settings
 from mcp_memory.config import Config
 from mcp_memory.server.hooks import keeping
 from mcp_memory.server.shared.requests import HOOKS
@@ -13,7 +12,7 @@ class KeptDigests:
     """Digests for sessions that start before the next server runs."""
 
     def __init__(self, config: Config, service: Service) -> None:
-        self._file = None if settings.is_postgres(config.url) else settings.sqlite_path(config.url)
+        self._file = config.database_file
         self._service = service
         self._found: dict[str, str] = {}
         self._keys = keeping.kept_keys(self._file) if self._file else []

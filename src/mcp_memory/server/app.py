@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from mcp_memory import __version__
-from mcp_memory.config import Config, is_postgres
+from mcp_memory.config import Config
 from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server import page, problems, rest
 from mcp_memory.server.connected import Connected
@@ -116,6 +116,6 @@ def command_line(config: Config) -> list[str]:
     """The command that starts the program on this database, without secrets, for clients' settings."""
     found = shutil.which("mcp-memory")
     program = [found] if found else [sys.executable, "-m", "mcp_memory"]
-    local = config.database_url and not is_postgres(config.database_url)
-    database = ["--database", config.database_url] if local else []
+    chosen = config.database_url and config.database_file
+    database = ["--database", config.database_url] if chosen else []
     return [*program, *database, *(["--space", config.space] if config.space != DEFAULT_SPACE else [])]
