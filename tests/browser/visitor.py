@@ -27,7 +27,8 @@ class Visitor:
         return self.page.get_by_role("button", name=name, exact=exact)
 
     def sees(self, text: str) -> None:
-        expect(self.page.get_by_text(text).first).to_be_visible()
+        # Closed sections of the page may hold the same text.
+        expect(self.page.get_by_text(text).filter(visible=True).first).to_be_visible()
 
     def sees_not(self, text: str) -> None:
         expect(self.page.get_by_text(text)).to_have_count(0)
