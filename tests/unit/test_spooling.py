@@ -5,20 +5,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcp_memory.engine.spooling import KEPT_IN_MEMORY, spooled
+from mcp_memory.engine.spooling import KEPT_IN_MEMORY, spool, temporary_file
 
 LINE = b"x" * 2**18
 
 
 def test_lines_come_back_each_with_an_end() -> None:
-    with spooled([b"one", b"two\n", b""]) as file:
+    with temporary_file() as file:
+        spool([b"one", b"two\n", b""], file)
         assert list(file) == [b"one\n", b"two\n", b"\n"]
 
 
 def test_long_files_are_not_held_in_memory() -> None:
     tracemalloc.start()
     try:
-        with spooled(LINE for _ in range(160)) as file:
+        with temporary_file() as file:
+            spool((LINE for _ in range(160)), file)
             _, most = tracemalloc.get_traced_memory()
             length = sum(map(len, file))
     finally:
@@ -32,5 +34,5 @@ def test_a_failure_of_the_lines_is_not_hidden() -> None:
         yield LINE
         raise ValueError("the database went away")
 
-    with pytest.raises(ValueError, match="went away"):
-        spooled(failing())
+    with temporary_file() as file, pytest.raises(ValueError, match="went away"):
+        spool(failing(), file)

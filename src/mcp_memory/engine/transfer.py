@@ -13,7 +13,7 @@ from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
 from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
 from mcp_memory.engine.pacing import Pace
-from mcp_memory.engine.spooling import spooled
+from mcp_memory.engine.spooling import spool, temporary_file
 from mcp_memory.engine.whole_import import take_back_unfinished, whole_import
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.events import ArchiveImported
@@ -145,7 +145,8 @@ class Transfer(Topic):
         History is imported too, but imported changes cannot be undone; the import itself is one act and can
         be. Records whose ids exist in another space of this database get new ones.
         """
-        with spooled(lines_of(self._allowed(source))) as file:
+        with temporary_file() as file:
+            spool(lines_of(self._allowed(source)), file)
             self._check_records(file)
             arrival, done = self._arrival(), 0
             with whole_import(self._context) as under_way:

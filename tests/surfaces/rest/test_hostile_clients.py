@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,14 +13,19 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
+import anyio
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect
+from starlette.types import Message
 
 from mcp_memory.config import Config
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.server.app import build_app
 from mcp_memory.server.connections import RateLimitedLog, bounded_protocol
 from mcp_memory.server.guard import Guard, policy
+from mcp_memory.server.lazy import LazyEngine
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
 from tests.surfaces.speaking import INITIALIZE
@@ -84,6 +91,30 @@ def test_a_client_that_does_not_read_its_answer_is_let_go(engine: Engine) -> Non
         while here.server.server_state.connections:
             assert here.thread.is_alive()
         assert ends(one)
+
+
+def test_an_export_whose_client_left_before_the_first_line_leaves_no_file_open(engine: Engine) -> None:
+    for number in range(30):
+        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    app = build_app(Config(tools="graph"), LazyEngine(lambda: engine))
+
+    async def leave_at_once(message: Message) -> None:
+        raise OSError("the client is gone")
+
+    async def nothing_more() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "method": "GET", "path": "/api/export", "query_string": b"", "http_version": "1.1",
+        "headers": [(b"host", b"127.0.0.1")], "client": ("127.0.0.1", 1), "scheme": "http",
+    }  # fmt: skip
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises((OSError, ClientDisconnect)):
+            anyio.run(app, scope, nothing_more, leave_at_once)
+        gc.collect()
+    assert [str(one.message) for one in complaints] == []
 
 
 WHOLE = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"

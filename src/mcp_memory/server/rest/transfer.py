@@ -7,19 +7,22 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import Field
+from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.spooling import spooled
+from mcp_memory.engine.spooling import spool, temporary_file
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.problems import STATUSES
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
@@ -82,10 +85,8 @@ def export_space(
     """Export the whole space as lines of JSON, at one moment."""
     lines = engine.transfer.export_full() if format == "full" else engine.transfer.export_anthropic()
     name = "memory.jsonl" if format == "anthropic" else "mcp-memory.jsonl"
-    # Spooled first: a slow client must not hold a transaction open.
-    written = spooled(line.encode() for line in lines)
-    return StreamingResponse(
-        _pieces(written),
+    return _Spooled(
+        (line.encode() for line in lines),
         media_type=NDJSON,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -163,21 +164,30 @@ async def _received(request: Request, name: str) -> Upload:
     return upload
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while piece := file.read(CHUNK):
-            yield piece
+class _Spooled(StreamingResponse):
+    """Lines that are written to a file before the first is sent: a slow client holds no transaction open.
+
+    The response closes the file, because an iterator that is never begun could not: a client may leave
+    before the first line.
+    """
+
+    def __init__(self, lines: Iterator[bytes], **options: Any) -> None:
+        super().__init__(iter(()), **options)
+        self._lines = lines
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with temporary_file() as file:
+            await anyio.to_thread.run_sync(spool, self._lines, file)
+            self.body_iterator = iterate_in_threadpool(iter(partial(file.read, CHUNK), b""))
+            await super().__call__(scope, receive, send)
 
 
 def _progress(engine: Engine, upload: Upload, format: str | None) -> Iterator[bytes]:
+    """Begin the import at once, which then closes the upload, and report on it."""
     told: queue.Queue[dict[str, object] | None] = queue.Queue()
-    worker = threading.Thread(
-        target=_import_telling, args=(engine, upload, format, told.put), name="import", daemon=True
-    )
-    worker.start()
-    while (line := told.get()) is not None:
-        yield json.dumps(line).encode() + b"\n"
-    worker.join()
+    work = (engine, upload, format, told.put)
+    threading.Thread(target=_import_telling, args=work, name="import", daemon=True).start()
+    return (json.dumps(line).encode() + b"\n" for line in iter(told.get, None))
 
 
 def _import_telling(

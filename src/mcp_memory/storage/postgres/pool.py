@@ -67,7 +67,11 @@ def connected(url: str) -> Iterator[Raw]:
 
 def connect(url: str, **options: Any) -> Raw:
     raw: Raw = psycopg.connect(**{**connection_options(url), **options})
-    configure(raw)
+    try:
+        configure(raw)
+    except BaseException:
+        raw.close()
+        raise
     return raw
 
 
