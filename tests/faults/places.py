@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -132,8 +132,7 @@ def _prepare(url: str, prepare: Prepare) -> None:
 def postgres_places() -> Iterator[PostgresPlaces]:
     server = PostgresServer().create().start()
     try:
-        places = PostgresPlaces(server)
-        yield places
-        places.close()
+        with closing(PostgresPlaces(server)) as places:
+            yield places
     finally:
         server.remove()
