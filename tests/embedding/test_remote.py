@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +124,8 @@ def test_an_endpoint_that_stays_broken_is_given_up() -> None:
         Response.json({"data": []}),
         Response.json({"data": "none"}),
         Response.json({"data": [{"index": 0, "embedding": [float("nan"), 1, 2]}]}),
+        Response.json({"data": [{"index": 0, "embedding": [10**400, 1, 2]}]}),
+        Response(200, b"[" * 200_000),
     ],
 )
 def test_what_waiting_cannot_mend_fails_at_once(response: Response) -> None:
@@ -129,6 +133,32 @@ def test_what_waiting_cannot_mend_fails_at_once(response: Response) -> None:
     with serving(always(response)) as server, pytest.raises(Unavailable):
         embedder(server.url, pauses).embed(["hello"], "query")
     assert pauses == []
+
+
+def test_an_answer_without_end_is_not_taken_into_memory() -> None:
+    endless = Response(200, b" " * (17 * 2**20))
+    with (
+        serving(always(endless)) as server,
+        pytest.raises(Unavailable, match="answered more than 16,777,216 bytes"),
+    ):
+        embedder(server.url).embed(["hello"], "query")
+
+
+def test_an_answer_that_trickles_is_given_up() -> None:
+    minutes = count(step=60.1)
+    with serving(answer) as server:
+        slow = open_remote(
+            "some-model", 3, server.url, KEY, sleep=lambda _: None, clock=lambda: next(minutes)
+        )
+        assert isinstance(slow, RemoteEmbedder)
+        with pytest.raises(Unavailable, match="did not finish its answer within 60 s"):
+            slow.embed(["hello"], "query")
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
+    whole = answer(Request("POST", "", {}, b'{"input": ["hello"]}'))
+    with serving(failing_first(replace(whole, break_after=20))) as server:
+        assert embedder(server.url).embed(["hello"], "query").shape == (1, 3)
 
 
 def test_a_refused_key_is_named_but_never_shown() -> None:

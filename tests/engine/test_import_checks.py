@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Engine, transfer
 from mcp_memory.engine.archive_records import _FIELDS
 from mcp_memory.engine.drafts import NewMemory
-from mcp_memory.errors import Forbidden, Invalid, MemoryServerError
+from mcp_memory.errors import Forbidden, Invalid, MemoryServerError, Unavailable
 from mcp_memory.inputs import NewEntity
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage.schema import TABLE
@@ -194,3 +196,47 @@ def test_only_regular_files_are_read(engine: Engine, tmp_path: Path) -> None:
     for path in (pipe, Path("/dev/zero")):
         with pytest.raises(Invalid):
             engine.transfer.import_from(path)
+
+
+def test_a_path_that_leads_nowhere_is_refused_with_a_reason(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "here").symlink_to(tmp_path / "there")
+    (tmp_path / "there").symlink_to(tmp_path / "here")
+    (tmp_path / "out").symlink_to("/etc/passwd")
+    remote = Engine(replace(engine._context, import_dir=tmp_path, caller=REMOTE))
+    for path in (tmp_path / "here", f"{tmp_path}/\0"):
+        with pytest.raises(Invalid, match="not the path of a file"):
+            remote.transfer.import_anthropic(path)
+    with pytest.raises(Forbidden):
+        remote.transfer.import_anthropic(tmp_path / "out")
+
+
+def test_two_files_are_previewed_at_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "PREVIEW_PATIENCE", 0.01)
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow() -> Iterator[bytes]:
+        begun.release()
+        go_on.wait()
+        yield b'{"type":"entity","name":"Ada","entityType":"person","observations":[]}'
+
+    with ThreadPoolExecutor(2) as threads:
+        both = [threads.submit(engine.transfer.preview, slow()) for _ in range(2)]
+        try:
+            for _ in both:
+                begun.acquire()
+            with pytest.raises(Unavailable, match="other files are being previewed"):
+                engine.transfer.preview([b""])
+        finally:
+            go_on.set()
+        assert [one.result().total["entity"] for one in both] == [1, 1]
+    assert engine.transfer.preview([b""]).format == "anthropic"
+
+
+def test_a_memory_that_supersedes_itself_is_not_taken_in(
+    engine: Engine, records: list[dict[str, Any]]
+) -> None:
+    [memory] = [one for one in records if one.get("content") == "good" and one["record"] == "memory"]
+    memory["superseded_by"] = memory["id"]
+    with pytest.raises(Invalid, match="the memory supersedes itself"):
+        engine.transfer.import_full(as_lines(records))
+    assert engine.inventory.counts().memories == 0

@@ -41,6 +41,7 @@ def filled(sql: str) -> str:
         "entities": "1 = 1",
         "memories": "1 = 1",
         "few": "+",
+        "late": "created_at > :limit",
     }
     return _SLOT.sub(lambda found: slots[found[1]], sql)
 
@@ -254,6 +255,8 @@ BY_NUMBER = {
 }  # fmt: skip
 OF_THE_WHOLE = {
     "activate_embedding_model", "add_embedding_model", "add_page_session", "add_space", "add_token",
+    "event_names", "late_rows", "show_superseded_by_themselves", "superseded_by_themselves",
+    "unusable_tokens",
     "count_pending_anywhere", "count_unembedded", "count_vectors", "embedding_models", "forget_answered",
     "any_space", "page_session_by_digest", "put_setting", "remove_embedding_model",
     "remove_expired_page_sessions", "remove_setting",

@@ -301,6 +301,10 @@ def test_an_allowed_origin_may_read_the_answers(client: Client, engine: Engine) 
     assert refused.headers["access-control-allow-origin"] == "https://app.example"
     other = {**asking, "origin": "https://evil.example"}
     assert here.options("/api/memories", headers=other).status_code == 403
+    for answer in (preflight, refused, here.get("/api/memories"), here.get("/")):
+        assert "origin" in answer.headers["vary"].lower()
+        assert "access-control-allow-credentials" not in answer.headers
+    assert "vary" not in client().get("/api/memories").headers
 
 
 def test_settings_show_no_secrets() -> None:

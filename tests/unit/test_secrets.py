@@ -21,6 +21,14 @@ SECRETS = [
     ("postgres://ann:p4ss@host/db", "password in an address"),
     ("Authorization: Bearer abcdefghijklmnop123456", "authorization header"),
     ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef", "JSON web token"),
+    ("das Passwort für den Router lautet Kq7!mPx2", "described secret"),
+    ("PGPASSWORD=abcXYZ12 psql -h db", "named secret"),
+    ("credentials: ann:Summer2026!", "named secret"),
+    ("postgres://ann:p@ss@host/db", "password in an address"),
+    ("SECRET_KEY = 'insecure-x3j$k2l)m9[,;'", "named secret"),
+    ("пароль: Kq7mPx2z", "named secret"),
+    ("密码是 Kq7mPx2z", "named secret"),
+    ("パスワードは Kq7mPx2z です", "named secret"),
     ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "private key"),
 ]  # fmt: skip
 
@@ -29,6 +37,9 @@ HARMLESS = [
     "uuid 0195e3f2-1c2d-7abc-8def-0123456789ab",
     "commit 3e42af5c34e508d35cabb454f1a3470a1ba9a05654",
     "API_KEY=${API_KEY}",
+    '{"password": "[hidden]"}',
+    "nextToken: none",
+    "密码是必须的",
     "La clave es la paciencia",
     "key point: the secret is timing",
     "max_token: 4096",
@@ -52,6 +63,17 @@ def test_a_credential_is_found_and_hidden(text: str, kind: str) -> None:
     assert HIDDEN in redacted(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("postgres://ann:p@ss@host/db", "postgres://ann:[redacted]@host/db"),
+        ("KEY_SECRET = 'x3j$k2l)m9[,;'", "KEY_SECRET = '[redacted]'"),
+    ],
+)
+def test_no_rest_of_a_credential_stays(text: str, hidden: str) -> None:
+    assert redacted(text) == hidden
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_credential_stays(text: str) -> None:
     assert redacted(text) == text
@@ -62,9 +84,10 @@ def test_redacting_twice_changes_nothing_more() -> None:
         assert redacted(redacted(text)) == redacted(text)
 
 
-def test_judged_examples_are_told_apart() -> None:
-    """131 sentences by somebody who had not read the rules; docs/security.md has the figures before."""
-    lines = (Path(__file__).parents[1] / "data" / "secrets.jsonl").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("file", ["secrets.jsonl", "secrets_2.jsonl"])
+def test_judged_examples_are_told_apart(file: str) -> None:
+    """131 and 60 texts by authors who had not read the rules; docs/security.md has the figures before."""
+    lines = (Path(__file__).parents[1] / "data" / file).read_text(encoding="utf-8").splitlines()
     examples = [json.loads(line) for line in lines]
     hidden = [one for one in examples if one["secret"] and one["value"] not in redacted(one["text"])]
     wrong = [one for one in examples if not one["secret"] and redacted(one["text"]) != one["text"]]

@@ -72,7 +72,7 @@ def _clients(session: Session) -> Iterator[Finding]:
 
 def _database(session: Session, database: Database, quick: bool) -> Iterator[Finding]:
     with closing(database):
-        yield from database.examine(quick=quick)
+        yield from database.examine(quick=quick, now=wiring.now())
         try:
             exists = database.exists()
         except MemoryServerError:

@@ -26,6 +26,8 @@ _TIMEOUT = 60.0  # seconds
 _PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
 _BREAK = 30.0  # seconds after a failure during which nothing is sent
 _LONGEST_PAUSE = 30.0  # seconds; a server that asks for more counts as unreachable
+_LONGEST_ANSWER = 16 * 2**20  # bytes; a batch of embeddings with 8,192 numbers each has 6
+_PIECE = 2**16  # bytes read at once
 _LONGEST_TEXT = 8_000  # bytes: never more tokens than that, and 8,191 is the usual limit
 
 
@@ -70,7 +72,7 @@ class RemoteEmbedder:
         try:
             entries = sorted(answer["data"], key=lambda entry: entry["index"])
             rows = [[float(number) for number in entry["embedding"]] for entry in entries]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise Unavailable(f"{self._place} answered something that is no list of embeddings") from error
         if len(rows) != len(texts) or len(set(map(len, rows))) != 1:
             raise Unavailable(f"{self._place} answered {len(rows)} embeddings for {len(texts)} texts")
@@ -110,15 +112,28 @@ class RemoteEmbedder:
     def _post(self, body: dict[str, Any]) -> Any:
         try:
             with urllib.request.urlopen(self._request(body), timeout=_TIMEOUT) as response:
-                return json.loads(response.read())
+                return json.loads(self._whole(response))
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error) from error
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise _Passing(f"{self._place} cannot be reached ({reason})") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Unavailable(f"{self._place} answered something that is not JSON") from error
+
+    def _whole(self, response: http.client.HTTPResponse) -> bytes:
+        """An answer within the limits of size and time: the socket's timeout is only for each piece."""
+        answer, deadline = bytearray(), self._clock() + _TIMEOUT
+        while piece := response.read1(_PIECE):
+            answer += piece
+            if len(answer) > _LONGEST_ANSWER:
+                raise Unavailable(f"{self._place} answered more than {_LONGEST_ANSWER:,} bytes")
+            if self._clock() > deadline:
+                raise _Passing(f"{self._place} did not finish its answer within {_TIMEOUT:g} s")
+        if response.length:  # the connection ended before the answer did
+            raise http.client.IncompleteRead(bytes(answer), response.length)
+        return bytes(answer)
 
     def _request(self, body: dict[str, Any]) -> urllib.request.Request:
         headers = {"Content-Type": "application/json", "User-Agent": "mcp-memory"}

@@ -56,6 +56,8 @@ def checked_record(record: Record, limits: Limits) -> dict[str, Any]:
         else:
             value = check(value, f"the {name} of the {kind}", limits)
         checked[name] = value
+    if kind == "memory" and checked["superseded_by"] == checked["id"]:
+        raise Invalid("the memory supersedes itself")
     if checked.get("updated_at", _MISSING) is None:
         checked["updated_at"] = checked["created_at"]
     return {"record": kind, **checked}

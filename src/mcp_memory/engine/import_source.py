@@ -65,7 +65,7 @@ def allowed(source: Source, caller: Caller, folder: Path | None) -> Source:
     """The source, if the caller may import it. Reveals nothing about other files."""
     if not caller.remote or not isinstance(source, str | Path):
         return source
-    path = _expanded(source).resolve()
+    path = _resolved(source)
     if folder is None or not path.is_relative_to(folder.expanduser().resolve()):
         raise Forbidden(
             "over HTTP only files in the folder IMPORT_DIR can be imported by path: send the file itself to "
@@ -101,6 +101,13 @@ def _expanded(source: str | Path) -> Path:
         return Path(source).expanduser()
     except RuntimeError as error:  # `~name` of a user who does not exist
         raise Invalid(f"{str(source)!r} is not the path of a file: {error}") from error
+
+
+def _resolved(source: str | Path) -> Path:
+    try:
+        return _expanded(source).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, or a NUL
+        raise Invalid(f"{str(source)!r} is not the path of a file") from error
 
 
 def _each(opened: BinaryIO) -> Iterator[bytes]:

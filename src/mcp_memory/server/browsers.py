@@ -46,13 +46,15 @@ class BrowserRules:
 
     def cors(self, headers: Headers) -> dict[str, str]:
         """Headers that let an allowed page read the answer."""
+        # Also without an origin: a cached answer must not serve a page that may read it, or the reverse.
+        varying = {"vary": "Origin"} if self.origins else {}
         origin = headers.get("origin")
         if origin is None or origin not in self.origins:
-            return {}
+            return varying
         return {
             "access-control-allow-origin": origin,
             "access-control-expose-headers": EXPOSED_HEADERS,
-            "vary": "Origin",
+            **varying,
         }
 
     def is_preflight(self, method: str, headers: Headers) -> bool:

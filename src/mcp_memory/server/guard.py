@@ -214,7 +214,9 @@ class Guard:
         async def rechecked(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.body":
-                if begun and not await self._in_thread(self._still_valid, principal.secret):
+                # The first chunk of a stream may come long after the token was checked.
+                streams = begun or message.get("more_body", False)
+                if streams and not await self._in_thread(self._still_valid, principal.secret):
                     serving.cancel()
                     await anyio.lowlevel.checkpoint()
                 begun = True
@@ -378,6 +380,8 @@ def _with_headers(send: Send, path: str, more: Mapping[str, str]) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
+            if "vary" in more:
+                headers.add_vary_header(more["vary"])  # the page's files vary by encoding too
             for name, value in {**SECURITY_HEADERS, **more}.items():
                 headers.setdefault(name, value)
             if path.startswith("/api"):

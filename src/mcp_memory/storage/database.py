@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -200,8 +201,11 @@ class Database(Protocol):
     def cache_bytes(self) -> int:
         """Memory in this process for pages of the database and all else that the engine keeps."""
 
-    def examine(self, *, quick: bool = False) -> Iterator[Finding]:
-        """Read-only diagnostics, also of a database that cannot be opened; `quick` skips full scans."""
+    def examine(self, *, quick: bool = False, now: datetime | None = None) -> Iterator[Finding]:
+        """Read-only diagnostics, also of a database that cannot be opened.
+
+        `quick` skips full scans; with `now`, dates in the future are found.
+        """
 
     def repair(self) -> int:
         """Repair unreadable values, references and indexes. Returns the number of repairs. Memories whose

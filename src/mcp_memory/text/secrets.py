@@ -16,16 +16,19 @@ MOST_SECRETS = 100
 """Most secrets that are reported for one text; all are redacted."""
 
 _VALUE = r"[^\s\"'`,;<>()\[\]]"
+_QUOTED = r"[^\s\"'`]"
+_GIVEN = rf"(?P<quote>[\"'`])?(?P<value>(?:(?(quote){_QUOTED}|{_VALUE})){{4,500}})"
+"""A value, which may have brackets and commas where it is in quotes."""
 _PASSWORD = (
     r"password|passwd|passphrase|passcode|pwd|pw|contraseñ?a|contrasena|clave(?: secreta| de acceso)?"
-    r"|pa(?:ss|ß)wort|kennwort|mot de passe|mdp|senha|wachtwoord"
+    r"|pa(?:ss|ß)wort|kennwort|mot de passe|mdp|senha|wachtwoord|пароль|密码|密碼|パスワード|비밀번호"
 )
 _SECRET_WORD = (
     rf"{_PASSWORD}|pass|secret|secret[ _-]key|api[ _-]?key|apikey|access[ _-]?key"
-    r"|private[ _-]key|(?:auth|access|refresh)[ _-]?token|client[ _-]secret|token|credential|pin"
+    r"|private[ _-]key|(?:auth|access|refresh)[ _-]?token|client[ _-]secret|token|credentials?|pin"
 )
 _IS = (
-    r"(?:=|:=|:|->|=>|\b(?:is|was|es|era|ist|war|est|é)\b|\bit[’']?s\b|\bc[’']est\b)"
+    r"(?:=|:=|:|：|->|=>|是|は|\b(?:is|was|es|era|ist|war|lautet|est|é)\b|\bit[’']?s\b|\bc[’']est\b)"
     r"(?:\s(?:now|ahora|jetzt))?"
 )
 _TOPICS = (
@@ -81,13 +84,18 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"\b(?:curl|wget|http)\b[^\n|;]{0,200}?\s(?:-u|--user)[\s=]{1,3}[\"']?[^\s:\"']{1,100}:"
         r"(?P<value>[^\s\"']{3,200})"
     )),
-    ("password in an address", re.compile(r"(?<=://)[^\s/:@]{0,100}:(?P<value>[^\s/@]{1,200})(?=@)")),
+    ("password in an address", re.compile(r"(?<=://)[^\s/:@]{0,100}:(?P<value>[^\s/]{1,200})(?=@)")),
     ("authorization header", re.compile(
         r"(?i)\b(?:bearer|basic)\s{1,5}(?P<value>[A-Za-z0-9._~+/=-]{12,2000})"
     )),
     ("named secret", re.compile(
         rf"(?i)(?<![A-Za-z])(?:[\w-]{{0,30}}[_-])?(?P<word>{_SECRET_WORD})(?:[_-][\w-]{{0,30}})?[\"'`]?\s{{0,3}}"
-        rf"{_IS}\s{{0,3}}[\"'`]?(?P<value>{_VALUE}{{4,500}})"
+        rf"{_IS}\s{{0,3}}{_GIVEN}"
+    )),
+    # PGPASSWORD=…, dbPassword: …
+    ("named secret", re.compile(
+        rf"(?i)(?<![A-Za-z])[A-Za-z]{{1,20}}(?P<word>password|passwd|passphrase|secret|token|apikey)[\"'`]?\s{{0,3}}"
+        rf"[=:]\s{{0,3}}{_GIVEN}"
     )),
     # "the wifi password at the cabin is …": some words between, so what follows has to look like a secret.
     ("described secret", re.compile(
@@ -108,7 +116,7 @@ _LETTERS = re.compile(r"[^\W\d_]+(?:[-'’.][^\W\d_]+)*[.!?…:]*")
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:\$\{?\w+\}?.*|<.*|\{\{.*|%\w+%?|\*+|x{3,}|\.{3,}|•+|…+|your[-_ ].*|my[-_]\w+[-_]here|example.*"
     r"|changeme|password|passwd|pass|pwd|pw|secret|none|null|true|false|required|optional|undefined|env[.:(].*|os\..*|process\.env.*"
-    r"|\[redacted\].*)$"
+    r"|\[\w+\].*)$"
 )
 _CODE = re.compile(r"(?=[a-z_.]*(?:pass|token|secret|key|hash|cred))[a-z]+(?:[._][a-z]+)+$")
 """A name in source code: `password_hash = password_hash`."""

@@ -193,6 +193,31 @@ DAMAGES = {
     "somebody's trigger": Damage(
         sql("CREATE TRIGGER t AFTER INSERT ON memory BEGIN DELETE FROM memory; END"), "tables", repaired=True
     ),
+    "a reflection about nothing": Damage(
+        sql(
+            "INSERT INTO reflection (space_id, id, target_type, target_seq, author, content, created_at)"
+            " VALUES (1, 'r', 'relation', 4711, 'a', 'wise words', '2026-01-01T00:00:00.000000+00:00')"
+        ),
+        "reflections",
+        repaired=True,
+    ),
+    "a memory that supersedes itself": Damage(
+        sql("UPDATE memory SET superseded_by = id, superseded_at = created_at WHERE seq = 1"),
+        "superseded",
+        repaired=True,
+    ),
+    "an event of an unknown kind": Damage(sql("UPDATE event SET name = 'forged'"), "journal"),
+    "a date in the far future": Damage(
+        sql("UPDATE memory SET created_at = '9998-01-01T00:00:00.000000+00:00'"), "dates"
+    ),
+    "an emptied digest of a token": Damage(
+        sql(
+            "INSERT INTO token (name, digest, spaces, rights, created_at)"
+            " VALUES ('t', '', '[\"default\"]', 'read', '2026-01-01T00:00:00.000000+00:00')"
+        ),
+        "tokens",
+    ),
+    "somebody's table": Damage(sql("CREATE TABLE notes (text)"), "other tables"),
     "two rows of one id": Damage(
         sql("DROP INDEX memory_content;UPDATE memory SET content_hash = 'same'"),
         "tables|integrity|texts|database",

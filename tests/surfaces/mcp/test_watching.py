@@ -14,7 +14,7 @@ import anyio.to_thread
 import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceUpdatedNotification
 from typing_extensions import TypedDict
@@ -24,6 +24,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
 from mcp_memory.server.events import Feed
+from mcp_memory.server.mcp import watchers
 from mcp_memory.server.mcp.server import build
 from mcp_memory.server.mcp.tools import ADDS, Resource, ToolSet, tool
 from mcp_memory.server.mcp.watchers import ChangedResources, Watchers
@@ -215,13 +216,22 @@ def over_http(server: Running, space: str, ear: Ear | None = None) -> Iterator[C
 class Listening:
     """As much of a client's session as is told something."""
 
-    client_params = object()
-
     def __init__(self) -> None:
+        self.client_params = object()
         self.told = anyio.Event()
 
     async def send_resource_updated(self, uri: str) -> None:
         self.told.set()
+
+
+class Deaf(Listening):
+    """A client that takes no notification."""
+
+    tries = 0
+
+    async def send_resource_updated(self, uri: str) -> None:
+        self.tries += 1
+        await anyio.sleep_forever()
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -245,3 +255,53 @@ def test_a_failure_to_tell_of_a_change_ends_neither_the_server_nor_the_watching(
                 await session.told.wait()
 
     anyio.run(watch)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_client_that_takes_no_notification_delays_writers_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchers, "TELL_PATIENCE", 0.01)
+    deaf, there = Deaf(), Listening()
+
+    async def look(space: str, place: int | None) -> ChangedResources:
+        return ChangedResources(engine.history.last_seq())
+
+    async def watch() -> None:
+        feed = Feed(lambda: engine)
+        told = Watchers(feed, look)
+        async with feed.running(), told.running():
+            for session in (deaf, there):
+                await told.subscribe("default", cast(Any, session), GRAPH)
+            with anyio.fail_after(PATIENCE):
+                for _ in range(3):
+                    await told.tell("default", otherwise=[GRAPH], since=told.telling_count("default"))
+                await there.told.wait()
+
+    anyio.run(watch)
+    assert deaf.tries == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_subscriptions_are_limited(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchers, "MOST_WATCHED", 3)
+    monkeypatch.setattr(watchers, "MOST_WATCHERS", 2)
+    first, second, third = sessions = [Listening() for _ in range(3)]
+
+    async def look(space: str, place: int | None) -> ChangedResources:
+        return ChangedResources(engine.history.last_seq())
+
+    async def watch() -> None:
+        feed = Feed(lambda: engine)
+        told = Watchers(feed, look)
+        async with feed.running(), told.running():
+            for session in sessions:
+                for uri in (ADA, BEA, END, END):
+                    await told.subscribe("default", cast(Any, session), uri)
+                for further in (GRAPH, "memory://entity/" + "x" * 10_000):
+                    with pytest.raises(MCPError, match="can subscribe to 3 resources"):
+                        await told.subscribe("default", cast(Any, session), further)
+            await told.tell("default", otherwise=[ADA], since=0)
+
+    anyio.run(watch)
+    assert [session.told.is_set() for session in (first, second, third)] == [False, True, True]

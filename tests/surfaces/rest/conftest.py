@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 
@@ -20,16 +21,16 @@ from tests.surfaces.rest.serving import Running, running
 SPACES = count(1)
 
 
-def engine_on(path: Path) -> Engine:
-    return engine_of(SqliteDatabase(path, "NORMAL"))
+def engine_on(path: Path, clock: Callable[[], datetime] = wiring.now) -> Engine:
+    return engine_of(SqliteDatabase(path, "NORMAL"), clock)
 
 
-def engine_of(database: Database) -> Engine:
+def engine_of(database: Database, clock: Callable[[], datetime] = wiring.now) -> Engine:
     return Engine(
         Context(
             store=Store(database).open(),
             embedder=HashEmbedder(),
-            clock=wiring.now,
+            clock=clock,
             new_id=wiring.new_id,
             caller=Caller(client="test"),
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
@@ -22,10 +23,13 @@ from starlette.types import Message
 from mcp_memory.config import Config
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.model import EVERY_SPACE
 from mcp_memory.server.app import build_app
 from mcp_memory.server.connections import RateLimitedLog, bounded_protocol
 from mcp_memory.server.guard import Guard, policy
 from mcp_memory.server.lazy import LazyEngine
+from mcp_memory.server.mcp import sessions
+from tests.fakes import Clock
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
 from tests.surfaces.speaking import INITIALIZE
@@ -222,6 +226,95 @@ def test_a_session_serves_only_the_token_that_opened_it(engine: Engine) -> None:
             f"{here.url}/mcp", json=listing, headers={**session, "authorization": f"Bearer {alice}"}
         )
         assert own.status_code == 200
+
+
+LISTING = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+SUBSCRIBING = {
+    "jsonrpc": "2.0",
+    "id": 3,
+    "method": "resources/subscribe",
+    "params": {"uri": "memory://knowledge-graph"},
+}
+
+
+def opened_session(client: httpx.Client) -> str:
+    return client.post("/mcp", json=INITIALIZE, headers=MCP).headers["mcp-session-id"]
+
+
+def is_open(client: httpx.Client, session: str) -> bool:
+    answer = client.post("/mcp", json=LISTING, headers={**MCP, "mcp-session-id": session})
+    assert answer.status_code in (200, 404)
+    return answer.status_code == 200
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_a_session_ends_with_its_token(tmp_path: Path, end: str) -> None:
+    clock = Clock()
+    engine = engine_on(tmp_path / "memory.db", clock=clock)
+    _, secret = engine.access.create_token("guest", lifetime=timedelta(hours=1))
+    with running(engine) as here, here.client(authorization=f"Bearer {secret}") as client:
+        session = opened_session(client)
+        assert is_open(client, session)
+        listening = {"accept": "text/event-stream", "mcp-session-id": session}
+        with client.stream("GET", "/mcp", headers=listening) as stream:
+            assert stream.status_code == 200
+            client.post("/mcp", json=SUBSCRIBING, headers={**MCP, "mcp-session-id": session})
+            if end == "revoked":
+                engine.access.revoke_token("guest")
+            else:
+                clock.advance(hours=2)
+            engine.memories.remember(NewMemory(content="not to be heard of"))
+            assert "updated" not in stream.read().decode(), "the stream ends at the next message"
+        refused = client.post("/mcp", json=LISTING, headers={**MCP, "mcp-session-id": session})
+        assert refused.status_code == 401
+    engine.close()
+
+
+def test_sessions_that_nobody_ends_are_ended_the_idle_ones_first(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MOST_OF_ONE_OWNER", 3)
+    with running(engine) as here, here.client() as client:
+        first, second, third = (opened_session(client) for _ in range(3))
+        listening = {"accept": "text/event-stream", "mcp-session-id": second}
+        with client.stream("GET", "/mcp", headers=listening) as stream:
+            assert stream.status_code == 200
+            assert is_open(client, first), "and thereby it is no longer the one that idles longest"
+            fourth = opened_session(client)
+            assert [is_open(client, one) for one in (first, second, third, fourth)] == [
+                True,
+                True,
+                False,
+                True,
+            ]
+
+
+def test_one_token_cannot_take_the_sessions_of_another(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MOST_OF_ONE_OWNER", 2)
+    tokens = [
+        f"Bearer {engine.access.create_token(name, spaces=(EVERY_SPACE,))[1]}"
+        for name in ("alice", "mallory")
+    ]
+    with (
+        running(engine) as here,
+        here.client(authorization=tokens[0]) as alice,
+        here.client(authorization=tokens[1]) as mallory,
+    ):
+        kept = opened_session(alice)
+        for number in range(5):
+            mallory.headers["x-memory-space"] = f"space-{number}"
+            last = opened_session(mallory)
+        assert is_open(alice, kept)
+        assert is_open(mallory, last)
+
+
+def test_all_sessions_together_are_limited(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    with running(engine) as here, here.client() as client:
+        opened = [opened_session(client) for _ in range(4)]
+        assert [is_open(client, one) for one in opened] == [False, False, True, True]
 
 
 def test_an_address_is_not_taken_from_a_header(engine: Engine) -> None:

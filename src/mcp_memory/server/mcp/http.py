@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_memory.engine.access import digest
 from mcp_memory.server.events import Feed
 from mcp_memory.server.mcp.server import build
+from mcp_memory.server.mcp.sessions import BoundedSessions
 from mcp_memory.server.mcp.tools import ToolSet
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class McpOverHttp:
         self._manager = StreamableHTTPSessionManager(
             build(sets, engine, workers=workers, space=space, feed=feed), max_request_body_size=body_limit
         )
-        self.route = Route(PATH, endpoint=OwnedSessions(StreamableHTTPASGIApp(self._manager)))
+        sessions = BoundedSessions(StreamableHTTPASGIApp(self._manager))
+        self.route = Route(PATH, endpoint=OwnedSessions(sessions))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -24,6 +24,17 @@ log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
 
+MOST_WATCHED = 1_000
+"""Resources that one connection may subscribe to."""
+
+LONGEST_URI = 8_192
+
+MOST_WATCHERS = 1_000
+"""Connections of one space that subscribe; the oldest are dropped first, such as those that have ended."""
+
+TELL_PATIENCE = 10.0
+"""Seconds until a client that takes no notification loses its subscriptions: every writer waits for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedResources:
@@ -86,7 +97,13 @@ class _Audience:
     def add(self, session: ServerSession, uri: str) -> None:
         # The handshake's parameters are one object per connection, and so identify it.
         greeting = session.client_params
-        self._subscribed.setdefault(id(greeting), _Watcher(session, greeting)).uris.add(uri)
+        watcher = self._subscribed.setdefault(id(greeting), _Watcher(session, greeting))
+        if len(uri) > LONGEST_URI or len(watcher.uris | {uri}) > MOST_WATCHED:
+            limits = f"{MOST_WATCHED:,} resources, with URIs of {LONGEST_URI:,} characters"
+            raise MCPError(types.INVALID_PARAMS, f"A connection can subscribe to {limits}")
+        watcher.uris.add(uri)
+        while len(self._subscribed) > MOST_WATCHERS:
+            del self._subscribed[next(iter(self._subscribed))]
 
     def remove(self, session: ServerSession, uri: str) -> None:
         key = id(session.client_params)
@@ -101,7 +118,11 @@ class _Audience:
             if uri not in watcher.uris:
                 continue
             try:
-                await watcher.session.send_resource_updated(uri)
+                with anyio.fail_after(TELL_PATIENCE):
+                    await watcher.session.send_resource_updated(uri)
+            except TimeoutError:
+                log.warning("a client that watched %s does not read: its subscriptions end", uri)
+                self._subscribed.pop(key, None)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 log.info("a client that watched %s is gone", uri)
                 self._subscribed.pop(key, None)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql as psycopg_sql
 
+from mcp_memory.storage.consistency import repair_inconsistencies
 from mcp_memory.storage.database import Duty, Params, Row, Script, insert_sql
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.postgres import schema as postgres_schema
@@ -131,13 +133,15 @@ class PostgresDatabase:
     def cache_bytes(self) -> int:
         return 0  # they are in the server's process
 
-    def examine(self, *, quick: bool = False) -> Iterator[Finding]:
+    def examine(self, *, quick: bool = False, now: datetime | None = None) -> Iterator[Finding]:
         from mcp_memory.storage.postgres.diagnostics import examine
 
-        return examine(self._url, self._read_url, quick=quick)
+        return examine(self._url, self._read_url, quick=quick, now=now)
 
     def repair(self) -> int:
-        return 0  # PostgreSQL's column types refuse unreadable values
+        # PostgreSQL's column types refuse unreadable values.
+        with self.write() as connection:
+            return repair_inconsistencies(connection)
 
     def scrub(self) -> None:
         """Autovacuum removes dead rows; files and backups are the operator's responsibility."""

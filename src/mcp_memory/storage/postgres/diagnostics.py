@@ -1,18 +1,23 @@
 """Read-only diagnostics of a PostgreSQL database and its replica."""
 
 from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
 from typing import get_args
 
 import psycopg
+from psycopg.rows import DictRow
 
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries
+from mcp_memory.storage.consistency import inconsistencies
+from mcp_memory.storage.database import Params
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.postgres.errors import translated_errors
 from mcp_memory.storage.postgres.pool import SCHEMA, connected, refuse_shared_session
 from mcp_memory.storage.postgres.schema import OLDEST_PGVECTOR, OLDEST_SERVER
-from mcp_memory.storage.postgres.statements import Raw, run
+from mcp_memory.storage.postgres.statements import Raw, run, translated
 
 FULL_SHARE = 0.9
 """Share of used connections above which too few are left."""
@@ -24,15 +29,20 @@ LAG_BYTES = 64 * 2**20
 """How far a replica may lag before it is of little use."""
 
 
-def examine(url: str, read_url: str = "", *, quick: bool = False) -> Iterator[Finding]:
-    """Findings in the order of the checks; `quick` skips those that read whole tables."""
+def examine(
+    url: str, read_url: str = "", *, quick: bool = False, now: datetime | None = None
+) -> Iterator[Finding]:
+    """Findings in the order of the checks; `quick` skips those that read whole tables.
+
+    With `now`, dates in the future are found.
+    """
     try:
         with translated_errors(), connected(url) as raw:
             refuse_shared_session(raw, url)
             for look in (_server, _pgvector, _schema, _durability, _connections):
                 yield from look(raw)
             if has_tables(raw):
-                yield from _tables(raw, quick)
+                yield from _tables(raw, quick, now)
             if read_url:
                 yield from _replica(raw, read_url)
     except MemoryServerError as error:
@@ -43,11 +53,16 @@ def has_tables(raw: Raw) -> bool:
     return bool(run(raw, "our_tables", {"schema": SCHEMA})[0]["exist"])
 
 
-def _tables(raw: Raw, quick: bool) -> Iterator[Finding]:
+def _tables(raw: Raw, quick: bool, now: datetime | None) -> Iterator[Finding]:
     for look in (_rights, _indexes, _dead_rows):
         yield from look(raw)
     if not quick:
         yield from _words(raw)
+        yield from inconsistencies(partial(_asked, raw), now)
+
+
+def _asked(raw: Raw, sql: str, params: Params) -> list[DictRow]:
+    return raw.execute(translated(sql).sql, params).fetchall()
 
 
 def _server(raw: Raw) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
@@ -183,10 +184,10 @@ class SqliteDatabase:
     def cache_bytes(self) -> int:
         return int(apsw.memory_used())
 
-    def examine(self, *, quick: bool = False) -> Iterator[Finding]:
+    def examine(self, *, quick: bool = False, now: datetime | None = None) -> Iterator[Finding]:
         from mcp_memory.storage.sqlite.diagnostics import examine
 
-        return examine(self._path, quick=quick)
+        return examine(self._path, quick=quick, now=now)
 
     def repair(self) -> int:
         from mcp_memory.storage.sqlite.repairing import is_sound, rebuild_indexes, repair

@@ -63,6 +63,17 @@ def objects(connection: apsw.Connection) -> Iterator[Finding]:
     yield Finding("tables", not missing, f"missing: {names}" if missing else "all are there", advice)
 
 
+def strangers(connection: apsw.Connection) -> Finding:
+    """Tables, views and indexes that no release has made."""
+    [[version]] = connection.execute("PRAGMA user_version")
+    here = {name for name, _ in connection.execute(_SQL["schema_objects"])}
+    known = schema_objects(queries.migrations("sqlite")[-1].number).keys() | schema_objects(version).keys()
+    extra = sorted(here - known)
+    names = ", ".join(extra[:5]) + (", …" if len(extra) > 5 else "")
+    advice = "another program has made them; if nobody needs them, remove them with its tools"
+    return Finding("other tables", not extra, f"not ours: {names}" if extra else "none", advice)
+
+
 def triggers(connection: apsw.Connection) -> list[str]:
     """Names of triggers. The schema has none."""
     return [name for (name,) in connection.execute(_SQL["triggers"])]

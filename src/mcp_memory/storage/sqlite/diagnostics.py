@@ -4,14 +4,16 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import apsw
 
 from mcp_memory.storage import queries
+from mcp_memory.storage.consistency import inconsistencies
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.sqlite import derived_checks
-from mcp_memory.storage.sqlite.connection import APPLICATION_ID
+from mcp_memory.storage.sqlite.connection import APPLICATION_ID, SqliteConnection
 from mcp_memory.storage.sqlite.unreadable_rows import unreadable_rows
 
 LEAST_FREE = 100_000_000
@@ -22,10 +24,13 @@ _SQL = queries.load("sqlite")
 _REBUILD = "rebuild it: `mcp-memory export --format full FILE`, then import that into a new database"
 
 
-def examine(path: Path, *, quick: bool = False, structure_only: bool = False) -> Iterator[Finding]:
+def examine(
+    path: Path, *, quick: bool = False, structure_only: bool = False, now: datetime | None = None
+) -> Iterator[Finding]:
     """Findings in the order of the checks.
 
     `quick` skips those that read the whole file, `structure_only` those beyond what SQLite itself can check.
+    With `now`, dates in the future are found.
     """
     yield _disk(path)
     yield _access(path)
@@ -39,7 +44,7 @@ def examine(path: Path, *, quick: bool = False, structure_only: bool = False) ->
         return
     try:
         connection.set_busy_timeout(LOCK_PATIENCE_MS)
-        yield from _checks(connection, quick, structure_only)
+        yield from _checks(connection, quick, structure_only, now)
     except (apsw.Error, ValueError) as error:  # also bytes that are no text
         advice = "the file is damaged: restore a backup, or export what can still be read"
         yield Finding("database", False, f"{path}: {error}", advice)
@@ -48,11 +53,14 @@ def examine(path: Path, *, quick: bool = False, structure_only: bool = False) ->
             connection.close()
 
 
-def _checks(connection: apsw.Connection, quick: bool, structure_only: bool) -> Iterator[Finding]:
+def _checks(
+    connection: apsw.Connection, quick: bool, structure_only: bool, now: datetime | None
+) -> Iterator[Finding]:
     yield from _schema(connection)
     yield from _integrity(quick)(connection)
     tables = list(derived_checks.objects(connection))
     yield from tables
+    yield derived_checks.strangers(connection)
     [[version]] = connection.execute("PRAGMA user_version")
     if version != queries.migrations("sqlite")[-1].number or not all(found.is_well for found in tables):
         return  # the other checks need the tables of this release
@@ -61,6 +69,8 @@ def _checks(connection: apsw.Connection, quick: bool, structure_only: bool) -> I
         return
     for look in (_rows, _locks, *(() if quick else _FULL)):
         yield from look(connection)
+    if not quick:
+        yield from inconsistencies(SqliteConnection(connection).run, now)
 
 
 def _opened(path: Path) -> apsw.Connection:

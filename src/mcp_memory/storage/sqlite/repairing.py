@@ -8,6 +8,7 @@ import apsw
 
 from mcp_memory.model import Owner
 from mcp_memory.storage import queries
+from mcp_memory.storage.consistency import repair_inconsistencies
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import TABLES
 from mcp_memory.storage.sqlite import derived_checks as checks
@@ -52,6 +53,7 @@ def repair(connection: SqliteConnection) -> int:
     if checks.missing_objects(raw):
         return count  # nothing else can be checked without the tables
     count += _references(raw) + repair_rows(raw) + _contents(raw) + _numbers(raw)
+    count += repair_inconsistencies(connection)
     return count + _tags(raw) + _words(connection) + _vectors(raw) + _sketches(raw)
 
 
