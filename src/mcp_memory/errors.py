@@ -3,7 +3,7 @@
 MemoryServerError
 ├── Invalid       the request makes no sense; the message says what would
 ├── NotFound      no such memory, entity or relation in this space
-├── Conflict      the thing exists already, or is in the way of another
+├── Conflict      the thing exists already, or conflicts with another
 │   └── Stale     the thing changed since the caller read it
 ├── Forbidden     the caller may not do this here
 └── Unavailable   the database or the model cannot be reached; trying again may help

@@ -1,14 +1,15 @@
-"""Fields that callers may give: declared once, in a dataclass, and read from there by every surface.
+"""Fields of values: declared once, in a dataclass, and read from there by every surface.
 
-A field with a `Help` is taken by REST, MCP and the command line; one without is the engine's own.
+Of an input (`inputs.py`, `model.Filter`), REST, MCP and the command line take the fields that have a `Help`;
+the others are the engine's own. Of an output, the `Help` describes the field in the schemas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -16,11 +17,38 @@ if TYPE_CHECKING:
 OptionalText = str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
+class Help(NamedTuple):
     """The help text of a field, for people and assistants."""
 
     text: str
+
+    def __get_pydantic_json_schema__(self, core: Any, describe: Callable[[Any], Any]) -> Any:
+        return {**describe(core), "description": self.text}
+
+
+class Between(NamedTuple):
+    """The least and the greatest value of a number."""
+
+    low: float
+    high: float
+
+    def __get_pydantic_core_schema__(self, kind: Any, read: Callable[[Any], Any]) -> Any:
+        return {**read(kind), "ge": self.low, "le": self.high}
+
+
+class Format(NamedTuple):
+    """The format of a text, as JSON Schema names it."""
+
+    name: str
+
+    def __get_pydantic_json_schema__(self, core: Any, describe: Callable[[Any], Any]) -> Any:
+        return {**describe(core), "format": self.name}
+
+
+Id = Annotated[str, Format("uuid")]
+
+Share = Annotated[float, Between(0, 1)]
+"""From 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Protocol
 
 from mcp_memory.errors import Invalid
-from mcp_memory.fields import Help, OptionalText, given_fields
+from mcp_memory.fields import Help, Id, OptionalText, Share, given_fields
 
 DEFAULT_SPACE = "default"
 
@@ -161,18 +161,18 @@ class Memory:
     """One fact, with how sure we are of it and how it has been used."""
 
     seq: int
-    id: str
+    id: Id
     content: str
     type: str
-    kind: str
     tags: tuple[str, ...]
-    confidence: float
-    importance: float
+    confidence: Annotated[Share, Help("Confidence at the last use.")]
+    importance: Share
     source: str | None
     context: str | None
     channel: str | None
     metadata: Mapping[str, Any]
     origin: Origin
+    kind: str
     pinned_at: datetime | None
     created_at: datetime
     updated_at: datetime
@@ -180,22 +180,23 @@ class Memory:
     access_count: int
     version: int
     flagged_at: datetime | None
+    superseded_by: Id | None
+    superseded_at: datetime | None
     forgotten_at: datetime | None
     forgotten_reason: str | None
-    superseded_at: datetime | None
-    superseded_by: str | None
     captured_at: datetime | None = None
     """Set while it is only captured from a conversation: it fades in days unless it recurs or is used."""
-    project: str | None = None
-    """The project it belongs to; None: it holds everywhere."""
-    archived_at: datetime | None = None
-    """Set, with `forgotten_at`, when it was archived because it had faded. It can be restored."""
-    confirmed_at: datetime | None = None
-    """When a person confirmed it. A confirmed memory is not archived for its age."""
+    project: Annotated[str | None, Help("The project it belongs to; null: it applies everywhere.")] = None
+    archived_at: Annotated[datetime | None, Help("When it was archived because it had faded.")] = None
+    """`forgotten_at` is then set too. An archived memory can be restored."""
+    confirmed_at: Annotated[datetime | None, Help("When a person said that it is right.")] = None
+    """A confirmed memory is not archived for its age."""
     quarantined_at: datetime | None = None
     """Set while it is quarantined because of its origin: found on request, never injected."""
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    """Who wrote it and how (`client`, `via`, `tool`), as seen by the server."""
+    provenance: Annotated[Mapping[str, Any], Help("Who wrote it and how, as the server saw it.")] = field(
+        default_factory=dict
+    )
+    """`client`, `via` and `tool`."""
 
     @property
     def last_used_at(self) -> datetime:
@@ -230,9 +231,9 @@ class MemoryVersion:
 
     number: int
     content: str
-    state: Mapping[str, Any]
-    reason: str
+    reason: Annotated[str, Help("Why there is a later one.")]
     at: datetime
+    state: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -240,7 +241,7 @@ class Entity:
     """Something that memories are about."""
 
     seq: int
-    id: str
+    id: Id
     name: str
     type: str
     description: str | None
@@ -267,21 +268,21 @@ class Relation:
     """A directed, typed connection between two entities; one that has ended stays readable."""
 
     seq: int
-    id: str
+    id: Id
     source_seq: int
     source: str
     target_seq: int
     target: str
     type: str
-    strength: float
-    confidence: float
+    strength: Share
+    confidence: Share
+    effective_confidence: Annotated[Share | None, Help("Confidence after decay.")] = None
+    """Set where the engine has computed it."""
     context: str | None
     metadata: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
-    effective_confidence: float | None = None
-    """The effective confidence, where the engine has computed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +300,11 @@ class Association:
     """A directed, typed, weighted connection between two memories."""
 
     seq: int
-    id: str
-    source_id: str
-    target_id: str
+    id: Id
+    source_id: Id
+    target_id: Id
     type: str
-    weight: float
+    weight: Share
     created_at: datetime
 
 
@@ -312,7 +313,7 @@ class Reflection:
     """Prose about an entity, a relation, a session or everything."""
 
     seq: int
-    id: str
+    id: Id
     target_type: ReflectionTarget
     target_seq: int | None
     author: str
@@ -326,18 +327,47 @@ class Event:
     """One entry of the journal: what happened, to what, by whom; `act` groups what happened at once."""
 
     seq: int
-    act: str
     name: str
     subject: str
-    payload: Mapping[str, Any]
-    client: str
     at: datetime
+    client: Annotated[str, Help("Who did it.")]
+    act: str
     undone_at: datetime | None
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stats:
+    """Living memories, entities and active relations; confidence is effective, at this moment."""
+
+    total_memories: int
+    total_entities: int
+    total_relations: int
+    memories_by_type: Mapping[str, int]
+    average_confidence: float
+    oldest_memory: datetime | None
+    newest_memory: datetime | None
+    low_confidence_count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overview(Stats):
+    """The statistics, with further counts."""
+
+    pinned_memories: int
+    superseded_memories: int
+    forgotten_memories: int
+    total_tags: int
+    total_associations: int
+    total_reflections: int
+    pending_vectors: int
+    search_hint: str | None = None
+    """How search could be improved, such as by a model for the memories' language."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Filter:
-    """Which memories a search may return. What is not set does not restrict."""
+    """Which memories a search may return. A field that is not set does not restrict."""
 
     types: Annotated[tuple[str, ...], Help("Only these types.")] = ()
     tags: Annotated[tuple[str, ...], Help("Only memories that have all of these tags.")] = ()

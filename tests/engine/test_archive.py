@@ -70,7 +70,7 @@ def test_what_matters_is_never_archived_by_time(engine: Engine, clock: Clock) ->
     confirmed = engine.memories.remember(NewMemory(content="a person said so")).memory
     engine.memories.confirm(confirmed.id)
     clock.advance(days=10 * YEAR)
-    assert engine.maintenance.prune().memories == ()
+    assert engine.maintenance.prune().faded == ()
 
 
 def test_archiving_can_be_undone(engine: Engine, clock: Clock) -> None:

@@ -59,8 +59,8 @@ def test_prune_low_confidence_memories(engine: Engine, clock: Clock) -> None:
     fresh = remember(engine, "the sky is blue today")
     clock.advance(days=60)
     pruned = engine.maintenance.prune()
-    assert [memory.id for memory in pruned.memories] == [faded.id]
-    assert pruned.confidences[0] == pytest.approx(0.5 ** (160 / 30))
+    assert [one.memory.id for one in pruned.faded] == [faded.id]
+    assert pruned.faded[0].effective_confidence == pytest.approx(0.5 ** (160 / 30))
     assert contents(engine) == [fresh.content]
 
 
@@ -68,7 +68,7 @@ def test_pruning_can_be_previewed_and_undone_and_does_not_strike_again(engine: E
     memory = remember(engine, "a passing remark", tags=("x",), entity_names=("Talk",))
     clock.advance(days=200)
     preview = engine.maintenance.prune(dry_run=True)
-    assert [found.id for found in preview.memories] == [memory.id]
+    assert [one.memory.id for one in preview.faded] == [memory.id]
     assert preview.act is None
     assert contents(engine) == ["a passing remark"]
     pruned = engine.maintenance.prune()
@@ -76,7 +76,7 @@ def test_pruning_can_be_previewed_and_undone_and_does_not_strike_again(engine: E
     undone = engine.history.undo(pruned.act)
     assert undone.restored == (memory.id,)
     assert engine.graph.open_nodes(["Talk"]).nodes[0].texts == ["a passing remark"]
-    assert engine.maintenance.prune().memories == ()
+    assert engine.maintenance.prune().faded == ()
 
 
 def test_pinned_memories_and_identities_are_never_pruned(engine: Engine, clock: Clock) -> None:
@@ -86,7 +86,7 @@ def test_pinned_memories_and_identities_are_never_pruned(engine: Engine, clock: 
     engine.memories.pin(pinned.id)
     keep(engine, "an identity that nobody pinned", type="identity")
     clock.advance(days=5000)
-    assert engine.maintenance.prune().memories == ()
+    assert engine.maintenance.prune().faded == ()
     assert len(contents(engine)) == 4
 
 
@@ -98,7 +98,7 @@ def test_a_run_prunes_no_more_than_it_may_and_the_weakest_first(
         remember(engine, f"remark {number} on matter {number * 31}", confidence=confidence)
     clock.advance(days=300)
     pruned = engine.maintenance.prune()
-    assert [memory.confidence for memory in pruned.memories] == [0.1, 0.2]
+    assert [one.memory.confidence for one in pruned.faded] == [0.1, 0.2]
     assert pruned.left == 1
 
 

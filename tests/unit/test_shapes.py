@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from mcp_memory.cli import memories as memory_commands
 from mcp_memory.cli import relations as relation_commands
 from mcp_memory.cli import shapes as printed
 from mcp_memory.engine import archive_records, history
-from mcp_memory.fields import given_fields
+from mcp_memory.fields import Help, Id, Share, given_fields
 from mcp_memory.server.mcp import graph_outputs, memory, memory_maintenance
 from mcp_memory.server.rest import entities as rest_entities
 from mcp_memory.server.rest import memories as rest_memories
@@ -162,6 +162,18 @@ class Wide(Shape):
     size: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Described:
+    id: Id
+    share: Annotated[Share | None, Help("How much of it.")] = None
+    seq: int = 0
+
+
+@drawn(Described, without="seq", share="part")
+class Drawn(Shape):
+    pass
+
+
 @drawn(Wide, size="length")
 class Renamed(Shape):
     """With a word of its own."""
@@ -176,6 +188,19 @@ def test_a_shape_reads_a_value_and_the_value_it_carries() -> None:
 
 def test_what_is_said_besides_the_value_comes_first() -> None:
     assert Renamed.of(Outer(Inner("a", 3), 0.5), score=1).model_dump()["score"] == 1
+
+
+def test_a_shape_drawn_from_a_value_has_its_fields_with_their_descriptions() -> None:
+    assert Drawn.of(Described("a", 0.5)).model_dump() == {"id": "a", "part": 0.5}
+    described = Drawn.model_json_schema(mode="serialization")
+    assert described["properties"]["id"]["format"] == "uuid"
+    assert described["properties"]["part"]["description"] == "How much of it."
+    assert described["required"] == ["id", "part"]
+
+
+def test_a_shape_drawn_from_a_value_checks_its_ranges() -> None:
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        Drawn.of(Described("a", 1.5))
 
 
 def test_a_vocabulary_can_leave_out_and_rename_but_not_invent() -> None:

@@ -92,7 +92,7 @@ def _tells_only_a_secret(text: str) -> bool:
 
 
 def _type_of(rule: str, text: str) -> str:
-    """What somebody wants to be done from now on is a preference, whichever words ask for it."""
+    """The type of a candidate: a standing wish is a preference, however it is worded."""
     asked_to_act = rule == "request" and (is_standing(text) or preference(Sentence(text)))
     return "preference" if asked_to_act else SENTENCE_RULES[rule][0]
 

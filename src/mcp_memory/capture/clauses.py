@@ -1,4 +1,4 @@
-"""A sentence as people type it in a chat: spelled out for the rules, and cut into its clauses."""
+"""Normalizes a sentence of a chat for the rules, and splits it into clauses."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def clauses(sentence: Sentence) -> Iterator[Sentence]:
 
 
 def told_before_a_task(sentence: Sentence) -> Sentence | None:
-    """What a sentence states of the person or their group before it goes on to ask for something.
+    """The statement about the person or their group that precedes a request in the same sentence.
 
     >>> told_before_a_task(Sentence("my sister is a nurse in Bergen, could you suggest a present?")).text
     'my sister is a nurse in Bergen'

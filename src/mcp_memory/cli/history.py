@@ -216,7 +216,7 @@ def _tell_deleted(found: Deleted, as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                "deleted": [memory.id for memory in found.memories],
+                "deleted": found.ids,
                 "missing": found.missing,
                 "kept": found.kept,
                 "change": found.act,

@@ -8,7 +8,7 @@ import click
 
 from mcp_memory.cli.memory_rendering import PREVIEW
 from mcp_memory.cli.options import MEMORY_ID, options_for
-from mcp_memory.cli.output import counted, json_option, note, print_json, say, table
+from mcp_memory.cli.output import counted, json_option, note, print_json, say, shaped, table
 from mcp_memory.cli.progress import Bar
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.maintenance import Consolidated, Pruned
@@ -27,7 +27,7 @@ def consolidate(session: Session, /, as_json: bool, **options: Any) -> None:
     with Bar("things") as bar:
         done = session.engine.maintenance.consolidate(**options, progress=bar.file)
     if as_json:
-        print_json(_report(done))
+        print_json(shaped("ConsolidatedJson", done))
     else:
         _show(done)
 
@@ -54,46 +54,9 @@ def prune(session: Session, dry_run: bool, as_json: bool) -> None:
     """Archive faded memories, weakest first. Can be undone."""
     pruned = session.engine.maintenance.prune(dry_run=dry_run)
     if as_json:
-        going = zip(pruned.memories, pruned.confidences, strict=True)
-        print_json(
-            {
-                "pruned": [
-                    {"id": memory.id, "content": memory.content, "effective_confidence": confidence}
-                    for memory, confidence in going
-                ],
-                "left": pruned.left,
-                "change": pruned.act,
-                "dry_run": pruned.dry_run,
-            }
-        )
+        print_json(shaped("PrunedJson", pruned))
     else:
         _show_pruned(pruned)
-
-
-def _report(done: Consolidated) -> dict[str, object]:
-    return {
-        "clusters_found": len(done.clusters),
-        "memories_merged": done.merged,
-        "memories_deleted": done.deleted,
-        "compared": done.compared,
-        "threshold": done.threshold,
-        "clusters": [
-            {
-                "primary": {"id": cluster.primary.id, "content": cluster.primary.content},
-                "absorbed": [
-                    {"id": one.memory.id, "content": one.memory.content, "similarity": one.cosine}
-                    for one in cluster.absorbed
-                ],
-            }
-            for cluster in done.clusters
-        ],
-        "kept_apart": [
-            {"ids": [pair.a.id, pair.b.id], "similarity": pair.cosine, "reason": pair.reason}
-            for pair in done.apart
-        ],
-        "change": done.act,
-        "dry_run": done.dry_run,
-    }
 
 
 def _show(done: Consolidated) -> None:
@@ -120,13 +83,13 @@ def _show_pruned(pruned: Pruned) -> None:
         ("confidence", "memory", "id"),
         (
             (confidence, shortened(memory.content, PREVIEW), memory.id)
-            for memory, confidence in list(zip(pruned.memories, pruned.confidences, strict=True))[:SHOWN]
+            for memory, confidence in pruned.faded[:SHOWN]
         ),
         empty="No memory has faded away.",
         ids_under="memory",
     )
     verb = "Would prune" if pruned.dry_run else "Pruned"
-    say(f"{verb} {counted(len(pruned.memories), 'memory', 'memories')}.")
+    say(f"{verb} {counted(len(pruned.faded), 'memory', 'memories')}.")
     if pruned.left:
         note(f"{pruned.left:,} more wait for the next run.")
     if pruned.act:

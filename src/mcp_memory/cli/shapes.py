@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_memory.server.shapes import changes, entities, memories
+from mcp_memory.server.shapes import changes, curation, entities, memories
 from mcp_memory.server.shapes.shape import Record, Shape, drawn, omitted
 
 
@@ -91,3 +91,32 @@ class EntityGraphJson(Shape):
 @drawn(changes.Event, name="event", act="change")
 class EventJson(Shape):
     pass
+
+
+@drawn(memories.Memory, only="id content")
+class PrimaryJson(Shape):
+    pass
+
+
+class ClusterJson(Shape):
+    primary: PrimaryJson
+    absorbed: list[curation.Absorbed]
+
+
+class KeptApartJson(Shape):
+    ids: list[str]
+    cosine: float = Field(serialization_alias="similarity")
+    reason: str
+
+
+@drawn(curation.MergeCounts, compared="compared", threshold="threshold", act="change")
+class ConsolidatedJson(Shape):
+    clusters: list[ClusterJson]
+    apart: list[KeptApartJson] = Field(serialization_alias="kept_apart")
+
+
+class PrunedJson(Shape):
+    faded: list[curation.FadedMemory] = Field(serialization_alias="pruned")
+    left: int
+    act: str | None = Field(serialization_alias="change")
+    dry_run: bool

@@ -8,7 +8,8 @@ import click
 
 from mcp_memory.cli.output import json_option, note, print_json, table
 from mcp_memory.cli.session import Session
-from mcp_memory.engine.analytics import PERIODS, Overview, Period
+from mcp_memory.engine.analytics import PERIODS, Period
+from mcp_memory.model import Overview
 from mcp_memory.text.plain import plain
 
 
@@ -24,10 +25,7 @@ def stats(session: Session, growth: Period | None, tags: bool, confidence: bool,
     overview = topic.overview()
     parts: dict[str, list[dict[str, Any]]] = {}
     if growth:
-        parts["growth"] = [
-            {"start": one.start.isoformat(), "added": one.added, "total": one.total}
-            for one in topic.growth(growth)
-        ]
+        parts["growth"] = plain(topic.growth(growth))
     if tags:
         parts["tags"] = [{"tag": tag, "memories": count} for tag, count in topic.tags().items()]
     if confidence:
@@ -35,39 +33,33 @@ def stats(session: Session, growth: Period | None, tags: bool, confidence: bool,
             {"from": one.low, "to": one.high, "memories": one.count} for one in topic.confidence()
         ]
     if as_json:
-        print_json({**_totals(overview), **parts})
+        print_json({**plain(overview), **parts})
         return
     _show(overview)
     for name, rows in parts.items():
         table([*rows[0]] if rows else [name], ([*row.values()] for row in rows), empty=f"No {name}.")
 
 
-def _totals(overview: Overview) -> dict[str, Any]:
-    shown: dict[str, Any] = plain(overview)
-    return {**shown.pop("stats"), **shown}
-
-
 def _show(overview: Overview) -> None:
-    stats = overview.stats
     table(
         ("what", "value"),
         (
-            ("memories", f"{stats.total_memories:,}"),
-            ("entities", f"{stats.total_entities:,}"),
-            ("relations", f"{stats.total_relations:,}"),
+            ("memories", f"{overview.total_memories:,}"),
+            ("entities", f"{overview.total_entities:,}"),
+            ("relations", f"{overview.total_relations:,}"),
             ("associations", f"{overview.total_associations:,}"),
             ("reflections", f"{overview.total_reflections:,}"),
             ("tags", f"{overview.total_tags:,}"),
             ("pinned", f"{overview.pinned_memories:,}"),
             ("superseded", f"{overview.superseded_memories:,}"),
             ("forgotten", f"{overview.forgotten_memories:,}"),
-            ("average confidence", stats.average_confidence),
-            ("of low confidence", f"{stats.low_confidence_count:,}"),
-            ("oldest", stats.oldest_memory),
-            ("newest", stats.newest_memory),
+            ("average confidence", overview.average_confidence),
+            ("of low confidence", f"{overview.low_confidence_count:,}"),
+            ("oldest", overview.oldest_memory),
+            ("newest", overview.newest_memory),
             ("vectors to be made", f"{overview.pending_vectors:,}"),
         ),
     )
-    table(("type", "memories"), stats.memories_by_type.items(), empty="No memories.")
+    table(("type", "memories"), overview.memories_by_type.items(), empty="No memories.")
     if overview.search_hint is not None:
         note(f"Hint: {overview.search_hint}.")

@@ -1,4 +1,4 @@
-"""Reads and writes text files that a command names, and that a stranger's repository may have prepared."""
+"""Reads and writes text files named in commands, safely: a hostile repository may have prepared them."""
 
 from __future__ import annotations
 

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from mcp_memory.engine.context import Topic
+from mcp_memory.fields import Help
 
 MOST_CLIENTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveClient:
-    """A client that changed something, by its name in the journal."""
+    """A client that changed something recently, by its name in the journal."""
 
     name: str
     change_count: int
@@ -20,9 +22,9 @@ class ActiveClient:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class About:
     database: str
-    size_bytes: int
-    half_life_days: float
-    prune_threshold: float
+    size_bytes: Annotated[int, Help("Of the whole database, on disk.")]
+    half_life_days: Annotated[float, Help("Days until the confidence of an unused memory halves.")]
+    prune_threshold: Annotated[float, Help("A memory below this effective confidence has faded.")]
     clients: tuple[ActiveClient, ...]
     """The most recent first."""
 

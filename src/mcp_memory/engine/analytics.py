@@ -1,15 +1,17 @@
 """Statistics: totals, growth, types, tags and confidence."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from typing import Literal, get_args
+from datetime import UTC, date, timedelta
+from typing import Annotated, Any, Literal, get_args
 
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.context import Topic, checked_limit
 from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
 from mcp_memory.errors import Invalid
-from mcp_memory.model import Filter
+from mcp_memory.fields import Help
+from mcp_memory.model import Filter, Overview, Stats
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.analytics import Totals
 from mcp_memory.text.language import is_foreign
 
 LOW_CONFIDENCE = 0.3
@@ -30,75 +32,34 @@ LANGUAGE_SAMPLE = 60
 _EPOCH = date(1970, 1, 1)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stats:
-    """Living memories, entities and active relations; confidence is effective, at this moment."""
-
-    total_memories: int
-    total_entities: int
-    total_relations: int
-    memories_by_type: dict[str, int]
-    average_confidence: float
-    oldest_memory: datetime | None
-    newest_memory: datetime | None
-    low_confidence_count: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Overview:
-    """The statistics, with further counts."""
-
-    stats: Stats
-    pinned_memories: int
-    superseded_memories: int
-    forgotten_memories: int
-    total_tags: int
-    total_associations: int
-    total_reflections: int
-    pending_vectors: int
-    search_hint: str | None = None
-    """How search could be improved, such as by a model for the memories' language."""
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One period: when it began (UTC), how many memories it brought, and how many there were at its end."""
+    """How many memories one period brought."""
 
-    start: date
+    start: Annotated[date, Help("The first day of the period, in UTC.")]
     added: int
-    total: int
+    total: Annotated[int, Help("How many there were at its end.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many memories have an effective confidence from `low` up to, but without, `high`."""
+    """How many memories have an effective confidence between two values."""
 
     low: float
-    high: float
+    high: Annotated[float, Help("Exclusive, except for the last bin.")]
     count: int
 
 
 class Analytics(Topic):
     def stats(self) -> Stats:
         with self._context.reading() as tx:
-            totals = tx.analytics.totals(LOW_CONFIDENCE, self._context.tuning.half_life)
-            return Stats(
-                total_memories=totals.count,
-                total_entities=tx.entities.count(),
-                total_relations=tx.relations.count(),
-                memories_by_type=tx.analytics.by_type(),
-                average_confidence=round(totals.average_confidence, 4),
-                oldest_memory=totals.oldest_at,
-                newest_memory=totals.newest_at,
-                low_confidence_count=totals.low_count,
-            )
+            return Stats(**_counts(tx, self._totals(tx)))
 
     def overview(self) -> Overview:
-        stats = self.stats()
         with self._context.reading() as tx:
-            totals = tx.analytics.totals(LOW_CONFIDENCE, self._context.tuning.half_life)
+            totals = self._totals(tx)
             return Overview(
-                stats=stats,
+                **_counts(tx, totals),
                 pinned_memories=totals.pinned_count,
                 superseded_memories=totals.superseded_count,
                 forgotten_memories=tx.analytics.count("forgotten"),
@@ -108,6 +69,9 @@ class Analytics(Topic):
                 pending_vectors=tx.indexes.count_pending(),
                 search_hint=self._language_hint(tx),
             )
+
+    def _totals(self, tx: Transaction) -> Totals:
+        return tx.analytics.totals(LOW_CONFIDENCE, self._context.tuning.half_life)
 
     def _language_hint(self, tx: Transaction) -> str | None:
         """Suggests another model when most memories are in a language that this one does not know."""
@@ -175,3 +139,17 @@ def _start(day: date, period: Period) -> date:
 
 def _number(day: date) -> int:
     return (day - _EPOCH).days
+
+
+def _counts(tx: Transaction, totals: Totals) -> dict[str, Any]:
+    """The fields of `Stats`."""
+    return {
+        "total_memories": totals.count,
+        "total_entities": tx.entities.count(),
+        "total_relations": tx.relations.count(),
+        "memories_by_type": tx.analytics.by_type(),
+        "average_confidence": round(totals.average_confidence, 4),
+        "oldest_memory": totals.oldest_at,
+        "newest_memory": totals.newest_at,
+        "low_confidence_count": totals.low_count,
+    }

@@ -51,7 +51,7 @@ def _line(value: Record) -> str:
 
 @dataclass
 class Arrival:
-    """Imports records batch by batch. What exists already is not imported twice."""
+    """Imports records batch by batch, and skips those that exist already."""
 
     space: str
     limits: Limits = field(default_factory=Limits)

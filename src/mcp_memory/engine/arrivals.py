@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from mcp_memory.capture.fixes import error_line
 from mcp_memory.capture.speech import untagged
 from mcp_memory.engine.captures import Captures
 from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.quiet_search import Found, QuietAnswer, look
+from mcp_memory.fields import Help
 from mcp_memory.model import Filter, Memory
 from mcp_memory.ranking.certainty import COMPANY, FLOOR, WORDS_FLOOR, least_certainty
 from mcp_memory.storage import Transaction
@@ -71,10 +73,10 @@ class Judged:
 class Injection:
     """The injected text and its memories; empty, with the reason, if there is none."""
 
-    text: str = ""
+    text: Annotated[str, Help("The block as the assistant would get it; empty for silence.")] = ""
+    silence: Annotated[str, Help("Why nothing is injected.")] = ""
     chosen: tuple[Judged, ...] = ()
     left_out: tuple[Judged, ...] = ()
-    silence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,7 @@ def joined(first: Injection, second: Injection) -> Injection:
 
 
 def _least(floor: float, prompt: str, answer: QuietAnswer) -> float:
-    """What the best memory has to reach. The share of words alone is too coarse for finer steps."""
+    """The certainty that the best memory must reach. Words alone are too coarse a scale for finer steps."""
     if not answer.by_meaning:
         return floor
     is_general = asks_in_general(prompt, [one.memory.content for one in answer.found])

@@ -73,6 +73,14 @@ class KeptApart:
     cosine: float
     reason: str
 
+    @property
+    def memories(self) -> tuple[Memory, Memory]:
+        return self.a, self.b
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.a.id, self.b.id
+
 
 @dataclass(frozen=True, slots=True)
 class Grouping:

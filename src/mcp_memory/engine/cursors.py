@@ -1,4 +1,4 @@
-"""Cursors: a place in an ordered list, as text that a client hands back to go on from there."""
+"""Cursors: opaque positions in an ordered list, from which the next page continues."""
 
 import base64
 import binascii

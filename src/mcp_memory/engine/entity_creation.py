@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.inputs import NewEntity
-from mcp_memory.model import ACTIVE, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Node
+from mcp_memory.model import UNKNOWN_TYPE, Entity, Node
 from mcp_memory.storage import Transaction
 
 
@@ -16,7 +16,7 @@ def put_entities(tx: Transaction, writer: GraphWriter, wanted: Sequence[NewEntit
     for place, entity in enumerate(wanted):
         if entity.name not in known:
             new.setdefault(entity.name, place)
-    for made in writer.add_entities([_draft(wanted[place]) for place in new.values()]):
+    for made in writer.add_entities([wanted[place] for place in new.values()]):
         known[made.name] = [made]
     entities = [
         known[entity.name][0]
@@ -34,21 +34,11 @@ def put_entities(tx: Transaction, writer: GraphWriter, wanted: Sequence[NewEntit
     return tx.entities.nodes(now[entity.seq] for entity in entities)
 
 
-def _draft(wanted: NewEntity) -> EntityDraft:
-    return EntityDraft(
-        name=wanted.name,
-        type=wanted.type or GENERIC_TYPE,
-        description=wanted.description,
-        metadata=wanted.metadata,
-        status=wanted.status or ACTIVE,
-    )
-
-
 def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) -> Entity:
     """Create or fill in an entity whose name is taken. `same_name` is kept up to date."""
     meant = matching_entity(same_name, wanted)
     if meant is None:
-        [entity] = writer.add_entities([_draft(wanted)])
+        [entity] = writer.add_entities([wanted])
         same_name.append(entity)
     else:
         entity = writer.change_entity(meant, _additions(meant, wanted))

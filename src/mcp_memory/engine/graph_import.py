@@ -4,10 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from mcp_memory.engine.context import checked_note
 from mcp_memory.errors import Invalid
+from mcp_memory.fields import Help
 from mcp_memory.model import GENERIC_TYPE
 from mcp_memory.text.graph_lines import EntityLine, RelationLine
 from mcp_memory.tuning import Limits
@@ -24,14 +25,12 @@ class Imported:
     """Entities that were read, new or known before."""
     relations_imported: int
     """Only the new ones."""
-    errors: int
-    """Lines that cannot be read."""
-    skipped: int
-    """Readable lines with nothing that could be stored."""
-    problems: tuple[str, ...] = ()
-    """What was wrong with the first of them."""
-    records: Mapping[str, int] = field(default_factory=dict)
-    """How many of each kind are new."""
+    errors: Annotated[int, Help("Lines that cannot be read.")]
+    skipped: Annotated[int, Help("Readable lines with nothing that could be stored.")]
+    problems: Annotated[tuple[str, ...], Help("What was wrong with the first of them.")] = ()
+    records: Annotated[Mapping[str, int], Help("From a full export: how many of each kind are new.")] = field(
+        default_factory=dict
+    )
     known: Mapping[str, int] = field(default_factory=dict)
     """How many of each kind were here already."""
     format: str = "anthropic"

@@ -1,7 +1,6 @@
 """The one writer of the graph: each act changes rows and records its event."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_memory.engine import feedback
@@ -20,24 +19,13 @@ from mcp_memory.events import (
     RelationEnded,
     RelationUpdated,
 )
-from mcp_memory.inputs import NewRelation
-from mcp_memory.model import ACTIVE, GENERIC_KIND, UNKNOWN_TYPE, Entity, Memory, Relation
+from mcp_memory.inputs import NewEntity, NewRelation
+from mcp_memory.model import ACTIVE, GENERIC_KIND, GENERIC_TYPE, UNKNOWN_TYPE, Entity, Memory, Relation
 from mcp_memory.storage import Transaction
 from mcp_memory.tuning import SecretPolicy
 
 STRENGTH = 0.5
 CONFIDENCE = 1.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntityDraft:
-    """An entity to be created."""
-
-    name: str
-    type: str
-    description: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    status: str = ACTIVE
 
 
 class GraphWriter:
@@ -48,19 +36,21 @@ class GraphWriter:
         self._new_id = new_id
         self._secrets = secrets
 
-    def add_entities(self, drafts: Sequence[EntityDraft]) -> list[Entity]:
+    def add_entities(self, wanted: Sequence[NewEntity]) -> list[Entity]:
+        """Create entities, without their observations."""
         made = self._tx.entities.add_all(
             {
-                "id": self._new_id(), "name": draft.name, "type": draft.type,
-                "description": draft.description, "metadata": dict(draft.metadata), "status": draft.status,
+                "id": self._new_id(), "name": one.name, "type": one.type or GENERIC_TYPE,
+                "description": one.description, "metadata": dict(one.metadata),
+                "status": one.status or ACTIVE,
             }
-            for draft in drafts
+            for one in wanted
         )  # fmt: skip
         self._tx.journal.record_rows([EntityCreated(one.id, one.name, one.type) for one in made])
         return made
 
     def add_entity(self, name: str, type: str) -> Entity:
-        [entity] = self.add_entities([EntityDraft(name=name, type=type)])
+        [entity] = self.add_entities([NewEntity(name=name, type=type)])
         return entity
 
     def mention(self, name: str) -> Entity:

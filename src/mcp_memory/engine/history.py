@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from mcp_memory.engine.context import Context, Topic, checked_limit
 from mcp_memory.engine.drafts import WRITTEN
@@ -12,6 +12,7 @@ from mcp_memory.engine.memory_changes import refuse_twin, remember_again
 from mcp_memory.engine.whole_import import unfinished_act
 from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.events import ChangeUndone, MemoryUpdated, kind_of
+from mcp_memory.fields import Help, Id
 from mcp_memory.model import Event, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal
@@ -74,9 +75,9 @@ class Purged:
     """Memories that were purged, or would be in a dry run."""
 
     entity: str | None
-    memory_ids: tuple[str, ...]
-    event_count: int
-    """How many journal events mentioned it and were redacted."""
+    memory_ids: tuple[Id, ...]
+    event_count: Annotated[int, Help("How many journal entries mentioned it.")]
+    """They were redacted."""
     dry_run: bool
 
 
@@ -92,10 +93,10 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class RowBefore:
-    """A row as it was before a change; None: it did not exist."""
+    """A row as it was before a change."""
 
-    table: str
-    row: Mapping[str, Any] | None
+    table: Annotated[str, Help("What kind of thing it is: `memory`, `entity`, `relation`, …")]
+    row: Annotated[Mapping[str, Any] | None, Help("The row before the change; null: it did not exist.")]
 
 
 @dataclass(frozen=True, slots=True)

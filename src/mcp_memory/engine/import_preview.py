@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 from mcp_memory.engine.import_source import OpenedImport
+from mcp_memory.fields import Help
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.archive import content_hashes
 from mcp_memory.text.graph_lines import EntityLine, RelationLine
@@ -21,14 +22,10 @@ Record = Mapping[str, Any]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preview:
     format: str
-    title: str
-    """The format in words."""
-    total: Mapping[str, int]
-    """How many of each kind there are."""
-    known: Mapping[str, int]
-    """How many memories and entities are here already."""
-    examples: tuple[str, ...]
-    """The first few memories."""
+    title: Annotated[str, Help("The format in words.")]
+    total: Annotated[Mapping[str, int], Help("How many of each kind there are.")]
+    known: Annotated[Mapping[str, int], Help("How many memories and entities are here already.")]
+    examples: Annotated[tuple[str, ...], Help("The first few memories.")]
     problems: tuple[str, ...] = ()
 
 

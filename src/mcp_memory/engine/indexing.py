@@ -84,8 +84,8 @@ class Indexing(Topic):
     def meaning(self, text: str, owner: Owner) -> Soon:
         """Embed a query, after pending texts have been embedded.
 
-        A model in this process computes while its caller goes on. One elsewhere may take long: it is waited
-        for here, so that no snapshot is held meanwhile.
+        A model in this process computes in the background. A remote one may take long: this waits for its
+        answer, so that no snapshot is held meanwhile.
         """
         embedder = self._context.embedder
         if isinstance(embedder, NoModel):
@@ -233,7 +233,7 @@ class Indexing(Topic):
 
 
 def begin(embedder: Embedder, text: str, purpose: Purpose) -> Begun | None:
-    """Start embedding a text, if a model in this process can do it while its caller goes on."""
+    """Start embedding a text in the background, if the model runs in this process."""
     return embedder.begin(text, purpose) if isinstance(embedder, LocalModel) else None
 
 

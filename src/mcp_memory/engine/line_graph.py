@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.errors import NotFound
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import UNKNOWN_TYPE, Entity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.graph_projection import GraphProjection
@@ -44,7 +45,7 @@ class LineGraph:
 
     def add_all(self, lines: Sequence[EntityLine]) -> None:
         """Create entities of new names."""
-        made = self.writer.add_entities([EntityDraft(name=line.name, type=line.type) for line in lines])
+        made = self.writer.add_entities([NewEntity(name=line.name, type=line.type) for line in lines])
         self._observe_each(zip(made, lines, strict=True))
 
     def observe(self, entity: Entity, texts: Sequence[str]) -> list[str]:

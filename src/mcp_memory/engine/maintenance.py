@@ -32,6 +32,7 @@ from mcp_memory.errors import Invalid, Unavailable, Unequipped
 from mcp_memory.events import ConsolidationComplete
 from mcp_memory.model import EmbeddingModel, Memory, Progress, unreported
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.consolidation import Faded
 from mcp_memory.text.sameness import Calibration
 
 Job = Literal["consolidate", "prune", "age journal"]
@@ -46,7 +47,7 @@ NEXT_LOOK = timedelta(minutes=1)
 FEW = 200
 """Up to this many new memories are looked up one by one."""
 
-_LAST_RUNS = "upkeep"
+_LAST_RUNS = "upkeep"  # a key in existing databases
 _EXPIRED_UP_TO = "expired up to"
 _SEEN = "seen by consolidation"
 _CONSOLIDATED = "consolidated"
@@ -54,10 +55,8 @@ _CONSOLIDATED = "consolidated"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pruned:
-    memories: tuple[Memory, ...]
+    faded: tuple[Faded, ...]
     """Pruned memories, or those that would be in a dry run; the weakest first."""
-    confidences: tuple[float, ...]
-    """The effective confidence of each at that moment."""
     left: int
     """How many more are below the threshold, and wait for the next run."""
     act: str | None
@@ -99,6 +98,10 @@ class Consolidated:
     dry_run: bool
 
     @property
+    def clusters_found(self) -> int:
+        return len(self.clusters)
+
+    @property
     def merged(self) -> int:
         """How many memories took part in a merge."""
         return self.deleted + len(self.clusters)
@@ -138,8 +141,7 @@ class Maintenance(Topic):
                 else:
                     remove_memory(tx, memory, pruned_at_confidence=confidence)
             return Pruned(
-                memories=tuple(memory for memory, _ in fading),
-                confidences=tuple(confidence for _, confidence in fading),
+                faded=tuple(fading),
                 left=left,
                 act=tx.act if fading and not dry_run else None,
                 dry_run=dry_run,
@@ -157,8 +159,8 @@ class Maintenance(Topic):
     ) -> Consolidated:
         """Merge memories that say the same: those new or changed since the last run, with all the others.
 
-        Without a `threshold` only what says the same is merged. With one, whatever lies at least that close,
-        apart from pairs that differ in a number, name, date, unit or negation; `force` merges these too.
+        Without a `threshold`, only memories that say the same are merged. With one, all that are at least
+        that similar, except pairs that differ in a number, name, date, unit or negation, which `force` adds.
         `full` looks at every memory again, as does a request that earlier runs did not cover.
 
         Without `observations` those of the knowledge graph are left alone. The run is one change and can be
@@ -219,7 +221,7 @@ class Maintenance(Topic):
     def _run(self, job: Job, progress: Progress) -> str:
         if job == "prune":
             pruned = self.prune()
-            return f"pruned {len(pruned.memories)} memories, {pruned.left} wait for the next run"
+            return f"pruned {len(pruned.faded)} memories, {pruned.left} wait for the next run"
         if job == "age journal":
             Learning(self._context).forget_old()
             return f"dropped {History(self._context).age_journal()} changes that were too old to undo"

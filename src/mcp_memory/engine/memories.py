@@ -65,6 +65,10 @@ class Deleted:
     """Undo takes this; None when nothing was deleted."""
     dry_run: bool
 
+    @property
+    def ids(self) -> list[str]:
+        return [memory.id for memory in self.memories]
+
 
 class Memories(Topic):
     def remember(self, new: NewMemory) -> Stored:

@@ -9,7 +9,7 @@ from mcp_memory.engine import archive_records, archiving
 from mcp_memory.engine.archiving import Arrival
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.graph_import import PROBLEMS_TOLD, Imported, Part, Tally, parts
-from mcp_memory.engine.graph_writer import EntityDraft, GraphWriter
+from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
 from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
 from mcp_memory.engine.pacing import Pace
@@ -17,6 +17,7 @@ from mcp_memory.engine.spooling import spool, temporary_file
 from mcp_memory.engine.whole_import import take_back_unfinished, whole_import
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.events import ArchiveImported
+from mcp_memory.inputs import NewEntity
 from mcp_memory.model import UNKNOWN_TYPE, Entity, Progress, unreported
 from mcp_memory.storage import Transaction
 from mcp_memory.text.graph_lines import EntityLine, RelationLine, rendered
@@ -204,7 +205,7 @@ class Transfer(Topic):
         for line in lines:
             if line.name not in known:
                 new.setdefault(line.name, line.type)
-        drafts = [EntityDraft(name=name, type=type) for name, type in new.items()]
+        drafts = [NewEntity(name=name, type=type) for name, type in new.items()]
         known |= {entity.name: [entity] for entity in writer.add_entities(drafts)}
         tally.new["entity"] += len(new)
         wanted = []

@@ -1,9 +1,9 @@
 """Keeps an import whole, or takes it back, though it is written in many short transactions.
 
-One long transaction would make others wait. So each transaction of an import leaves a note in the database
-that it is unfinished, and the last one removes the note. Only one process imports at a time. A note without
-such a process is what an import left that was killed, ran out of disk or was stopped: its changes are taken
-back when the database is opened next, at the latest a minute later by a server that is running.
+One long transaction would make other writers wait. So each transaction of an import marks the import as
+unfinished in the database, and the last one removes the mark. Only one process imports at a time. A mark
+without such a process means that the import was killed, ran out of disk or was stopped: its changes are
+undone when the database is next opened, or within a minute by a server that is running.
 """
 
 import logging
@@ -59,7 +59,7 @@ class ImportUnderWay:
         self._begun = True
 
     def finish(self) -> None:
-        """What was written is the whole import."""
+        """Remove the mark: the import is complete."""
         if self._begun:
             with self.writing(last=True):
                 pass

@@ -59,7 +59,7 @@ def certainty(meaning: float, covered: float, memory_count: int) -> float:
 
 
 def least_certainty(floor: float, *, is_general: bool, is_own: bool) -> float:
-    """What the best memory has to reach for a prompt of this kind.
+    """The certainty that the best memory must reach for a prompt of this kind.
 
     >>> least_certainty(0.1, is_general=False, is_own=False)
     0.1

@@ -1,7 +1,7 @@
 """Features that make a dialogue turn likely to answer: speaker, question or answer, length.
 
-They apply only to people talking in short turns. How far memories are that is measured
-(`ranking.conversation`), so notes, documents and requests to an assistant are not affected.
+They apply only where people talk in short turns. `ranking.conversation` measures how far that is so; notes,
+documents and requests to an assistant are not affected.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     score = relevance × (1 + β_sal × importance) × temporal × (1 + γ × co-occurrence)
 
-Use re-orders results of like relevance. It never lifts one above another that is clearly more
-relevant: `guarded` holds every score below those of such others.
+Usage reorders results of similar relevance. It never lifts one above another that is clearly more relevant:
+`guarded` caps each score below those of clearly more relevant results.
 """
 
 from __future__ import annotations

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from mcp_memory.fields import Help
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectedAssistant:
-    name: str
-    """The name it gave at its handshake; empty before that."""
+    name: Annotated[str, Help("The name it gave at its handshake; empty before that.")]
     space: str
-    tools: str
-    """Its tool sets."""
-    seconds: float
-    """Connected for this long."""
+    tools: Annotated[str, Help("Its tool sets.")]
+    seconds: Annotated[float, Help("For how long it has been connected.")]
 
 
 class Connected:

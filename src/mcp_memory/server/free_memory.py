@@ -1,4 +1,4 @@
-"""Keeps memory that is free again small, and gives it back to the system."""
+"""Limits the memory that the allocator keeps, and returns freed memory to the system."""
 
 import ctypes
 import sys
@@ -14,8 +14,8 @@ _M_ARENA_MAX = -8  # of glibc's malloc.h
 def limit_heaps() -> None:
     """Let all threads share a few heaps. Call it before threads are started; only glibc has the option.
 
-    By default each thread gets a heap of its own, up to eight times the number of processors. What one has
-    free is of no use to the others: after three minutes of load 13 heaps had 36 MB free, and two had 12 MB.
+    By default each thread gets a heap of its own, up to eight times the number of processors. Free memory in
+    one is of no use to the others: after three minutes of load 13 heaps had 36 MB free, and two had 12 MB.
     """
     library = _c_library()
     if library is not None and hasattr(library, "mallopt"):

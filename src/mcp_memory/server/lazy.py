@@ -73,8 +73,8 @@ class LazyEngine:
     def close(self, patience: float = CLOSING) -> bool:
         """Whether background work has ended and the database is closed.
 
-        Work that goes on beyond `patience` seconds, such as a backup, is left: what it has not committed, the
-        next server does again. The process must then end with `end_process`.
+        Work that takes longer than `patience` seconds, such as a backup, is abandoned: the next server
+        repeats what was not committed. The process must then end with `end_process`.
         """
         self._closed = True
         threading.Thread(target=self._close, name="close", daemon=True).start()
@@ -93,7 +93,7 @@ class LazyEngine:
         self._close_ended.set()
 
     def end_process(self) -> None:
-        """End the process now if work goes on, which at a normal exit would meet libraries that are gone."""
+        """End the process at once if work is still running: a normal exit unloads libraries that it uses."""
         if self._closed and not self._close_ended.is_set():
             logging.shutdown()
             os._exit(0)

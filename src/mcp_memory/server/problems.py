@@ -1,4 +1,4 @@
-"""Failures as problem details (RFC 9457): one shape, whatever went wrong and wherever."""
+"""Failures as problem details (RFC 9457): one shape for all of them."""
 
 from __future__ import annotations
 

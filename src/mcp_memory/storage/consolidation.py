@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mcp_memory.model import Memory
 from mcp_memory.storage import filters
@@ -11,6 +12,11 @@ from mcp_memory.storage.scope import Scope
 
 Pair = frozenset[str]
 """The ids of two memories."""
+
+
+class Faded(NamedTuple):
+    memory: Memory
+    effective_confidence: float
 
 
 class Consolidation:
@@ -49,10 +55,8 @@ class Consolidation:
         found = self._scope.fetch("contradictions", seqs)
         return {frozenset({row["source_seq"], row["target_seq"]}) for row in found}
 
-    def fading(
-        self, below: float, limit: int, half_life: timedelta, important: float
-    ) -> list[tuple[Memory, float]]:
-        """Faded memories with their effective confidence, the weakest first.
+    def fading(self, below: float, limit: int, half_life: timedelta, important: float) -> list[Faded]:
+        """Faded memories, the weakest first.
 
         From `important` on, importance keeps a memory whatever its confidence.
         """
@@ -64,7 +68,7 @@ class Consolidation:
             important=important,
             limit=limit,
         )
-        return [(memory_of(row), float(row["effective"])) for row in found]
+        return [Faded(memory_of(row), float(row["effective"])) for row in found]
 
     def count_fading(self, below: float, half_life: timedelta, important: float) -> int:
         return self._scope.count(

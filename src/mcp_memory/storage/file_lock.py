@@ -46,9 +46,9 @@ _LONGEST_WAIT = 0.005
 class TurnFileLock:
     """A lock that processes get by turns.
 
-    Who waits looks for it now and then, while a process that writes piece after piece takes it again at once:
-    a single lock would let the other wait for a second. So a process first takes a second one,
-    the turn, and keeps it while waiting; the process that just had the lock waits behind it.
+    A waiting process polls, while one that writes piece after piece takes the lock again at once: with a
+    single lock the other could wait for a second. So a process first takes a second lock, the turn, and keeps
+    it while waiting; the process that just had the lock queues behind it.
     """
 
     def __init__(self, lock: Path, turn: Path) -> None:

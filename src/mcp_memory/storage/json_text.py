@@ -11,8 +11,8 @@ _AS_IT_IS = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def compact_encoder() -> Callable[[Any], str]:
     """Encodes values without spaces and escapes.
 
-    `JSONEncoder.encode` prepares itself anew for every value, which takes longer than a small value does, and
-    a bulk write has hundreds. Where the interpreter has its encoder in C, that is prepared once.
+    `JSONEncoder.encode` sets up an encoder for every value, which takes longer than encoding a small value,
+    and a bulk write has hundreds. Where the interpreter has its encoder in C, this sets it up once.
     """
     prepare: Any = getattr(encoder, "c_make_encoder", None)
     if prepare is None:

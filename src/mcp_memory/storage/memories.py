@@ -91,7 +91,7 @@ class Memories:
             before, left = rows[-1]["seq"], left - len(rows)
 
     def age_versions(self, before: datetime, keep: int) -> int:
-        """Delete versions from before a moment, except the newest few of each memory. How many there were."""
+        """Delete versions older than a time, except the newest few of each memory. Returns their number."""
         return self._scope.change("remove_old_versions", before=before, keep=keep)
 
     def was_forgotten(self, content: str, reason: str) -> bool:
@@ -132,7 +132,7 @@ class Memories:
         return [memory_of(row) for row in found]
 
     def place(self, memory: Memory, order: str, *, begun_at: datetime, half_life: timedelta) -> ListPosition:
-        """Where a memory stands in an order."""
+        """The position of a memory in a sort order."""
         slots = {"columns": ORDERS[order].columns}
         decay = filters.decay_params(begun_at, half_life)
         [row] = self._scope.run("keys_of_memory", slots=slots, seq=memory.seq, **decay)

@@ -1,4 +1,4 @@
-"""The orders that memories can be listed in, and places in them to go on from."""
+"""Sort orders of memory lists, and positions in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class ListPosition:
-    """Where a row stands in an order: its keys, as they were when the list was begun."""
+    """The position of a row in a sort order: its keys, as they were when the list was begun."""
 
     keys: tuple[Key, ...]
     begun_at: datetime

@@ -1,4 +1,4 @@
-"""Finds the reason why a row cannot be restored, before a constraint fails without a clear one."""
+"""Explains why a row cannot be restored, before a constraint fails with an unclear error."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -20,7 +20,7 @@ def tokens(value: Any) -> int:
 
 
 def within(answer: dict[str, Any], limit: int) -> dict[str, Any]:
-    """The answer, or as much of it as the limit allows, with `truncated`. What comes first is kept."""
+    """The answer, or its first part that fits the limit, with `truncated`."""
     room = limit * CHARACTERS_PER_TOKEN
     if _size(answer) <= room:
         return answer

@@ -1,7 +1,7 @@
 """Dates that a question or a memory names: `in May 2023`, `last summer`, `two weeks ago`, `el 7 de mayo`.
 
-`moments` reads a whole text as one time; this finds periods inside a sentence. A library was looked for:
-dateparser 1.5 takes the verb in "what may Nora eat" for a month and "we" for a weekday, does not know
+`moments` reads a whole text as one time; this finds periods inside a sentence. dateparser 1.5 does not
+serve: it takes the verb in "what may Nora eat" for a month and "we" for a weekday, does not know
 "last summer", and gives a moment where a period is meant.
 """
 

@@ -49,7 +49,7 @@ def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
 
 
 def _code(text: str) -> set[str]:
-    """What is between backticks, and words with characters of code, to the letter."""
+    """Text between backticks, and words with characters of code, exactly as written."""
     return {match.rstrip(".,;:!?)").strip("`") for match in _CODE.findall(text)}
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date
 from typing import Any
 
 _PLAIN = frozenset({str, int, float, bool})
 
 
 def plain(value: Any) -> Any:
-    """Texts, numbers, lists and objects; a time is ISO 8601 with its offset."""
+    """Texts, numbers, lists and objects; a time is ISO 8601 with its offset, a day without."""
     if value is None or type(value) in _PLAIN:  # most are
         return value
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # or a datetime
         return value.isoformat()
     # A shape, recognised without importing pydantic.
     if dump := getattr(value, "model_dump", None):

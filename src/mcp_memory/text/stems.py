@@ -1,4 +1,4 @@
-"""The stems of words in other languages than English, indexed and looked for beside the words themselves.
+"""Stems of words in languages other than English, indexed and searched beside the words themselves.
 
 Every text is indexed by its English stems, whatever its language, so that a word is found by itself. Where
 the language of a text is plain, the stems of that language are added: "trenes" then finds "tren". A text or a

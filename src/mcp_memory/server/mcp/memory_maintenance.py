@@ -181,8 +181,7 @@ def delete_memories(engine: Engine, arguments: DeleteMemories) -> DeletedShown:
     stay. Can be undone for 30 days with undo_change.
     """
     gone = engine.memories.delete(**arguments.values())
-    ids = [memory.id for memory in gone.memories]
-    return DeletedShown.of(gone, deleted_count=len(ids), deleted_ids=ids[:MOST_IDS])
+    return DeletedShown.of(gone, deleted_count=len(gone.ids), deleted_ids=gone.ids[:MOST_IDS])
 
 
 @tool(title="Update a Memory", annotations=CHANGES)
@@ -223,10 +222,9 @@ def consolidate_memories(engine: Engine, arguments: ConsolidateMemories, tell: T
     done = engine.maintenance.consolidate(**arguments.values(), progress=tell)
     return MergesShown.of(
         done,
-        clusters_found=len(done.clusters),
         clusters=done.clusters[:SHOWN],
         kept_apart_count=len(done.apart),
-        kept_apart=[PairShown.of(pair, memories=(pair.a, pair.b)) for pair in done.apart[:SHOWN]],
+        kept_apart=done.apart[:SHOWN],
     )
 
 

@@ -104,7 +104,7 @@ class Dispatcher:
         return tool in self._tools
 
     def local_caller(self, client: str) -> Caller:
-        """Who calls from a process of the person's own."""
+        """The caller of a process that the person runs themselves."""
         return Caller(space=self.space, client=client, project=self.project)
 
     async def answer(

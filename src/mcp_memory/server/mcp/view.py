@@ -1,8 +1,8 @@
 """Shows results inside a conversation, in clients with the extension MCP Apps.
 
 The page's parts are one document. A client that announces the extension reads it as a `ui://` resource, shows
-it in a sandbox, and hands it the results of the tools that name it. Others never hear of it, and their list
-of tools stays short.
+it in a sandbox, and hands it the results of the tools that name it. Other clients are not offered it, so
+their list of tools stays short.
 """
 
 from __future__ import annotations

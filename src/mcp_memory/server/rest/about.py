@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 
+from mcp_memory.engine import about
+from mcp_memory.server.connected import ConnectedAssistant
 from mcp_memory.server.principal import principal_of
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix="/api/about", tags=["operations"], responses=ANYWHERE)
 
 
+@drawn(about.ActiveClient)
 class ActiveClient(Shape):
     """A client that changed something recently, by its name in the journal."""
 
-    name: str
-    change_count: int
-    last_at: datetime
 
-
+@drawn(ConnectedAssistant, without="space")
 class ConnectedNow(Shape):
-    name: str = Field(description="The name it gave at its handshake; empty before that.")
-    tools: str = Field(description="Its tool sets.")
-    seconds: float = Field(description="For how long it has been connected.")
+    pass
 
 
+@drawn(about.About, without="clients")
 class About(Shape):
-    database: str
-    size_bytes: int = Field(description="Of the whole database, on disk.")
-    half_life_days: float = Field(description="Days until the confidence of an unused memory halves.")
-    prune_threshold: float = Field(description="A memory below this effective confidence has faded.")
     command: list[str] = Field(
         description="Starts the program for this memory on the server's machine: for clients' settings."
     )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 
+from mcp_memory.engine import analytics
 from mcp_memory.engine.analytics import MOST_BINS, MOST_PERIODS, MOST_TAGS, Period
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.shapes.analytics import Overview
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix="/api/analytics", tags=["analytics"], responses=ANYWHERE)
 
 
+@drawn(analytics.Growth)
 class GrownBy(Shape):
-    start: date = Field(description="The first day of the period, in UTC.")
-    added: int
-    total: int = Field(description="How many there were at its end.")
+    pass
 
 
 class Growth(Shape):
@@ -45,10 +43,9 @@ class Tags(Shape):
     items: list[TagCount]
 
 
+@drawn(analytics.Bin)
 class Bin(Shape):
-    low: float
-    high: float = Field(description="Exclusive, except for the last bin.")
-    count: int
+    pass
 
 
 class Histogram(Shape):

@@ -7,14 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from mcp_memory.engine.arrivals import Place
+from mcp_memory.engine.arrivals import Injection, Place
+from mcp_memory.engine.captures import Reason
 from mcp_memory.engine.memories import MOST_LISTED
+from mcp_memory.fields import Id
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.fields import Body, Flag, Text
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Id, Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix="/api/captured", tags=["captured"], responses=ANYWHERE)
 arrivals_router = APIRouter(prefix="/api/arrivals", tags=["captured"], responses=ANYWHERE)
@@ -38,13 +40,9 @@ class Decided(Done):
     ids: list[Id]
 
 
+@drawn(Reason, without="memory")
 class WhyCaptured(Shape):
-    rule: str
-    explanation: str
-    client: str
-    session: str
-    turn: str
-    said_at: str | None
+    pass
 
 
 class Paused(Body):
@@ -64,9 +62,8 @@ class JudgedMemory(Shape):
     left_out: str = Field(description="Why it is not injected; empty if it is.")
 
 
+@drawn(Injection, only="text silence")
 class InjectionPreview(Shape):
-    text: str = Field(description="The block as the assistant would get it; empty for silence.")
-    silence: str = Field(description="Why nothing is injected.")
     chosen: list[JudgedMemory]
     left_out: list[JudgedMemory]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
@@ -12,7 +12,7 @@ from mcp_memory.engine import history
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.shapes.changes import Change, Event, Undone
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix="/api/changes", tags=["changes"], responses=ANYWHERE)
 
@@ -24,9 +24,9 @@ class Changes(Shape):
     next: str | None
 
 
+@drawn(history.RowBefore)
 class RowBefore(Shape):
-    table: str = Field(description="What kind of thing it is: `memory`, `entity`, `relation`, …")
-    row: dict[str, Any] | None = Field(description="The row before the change; null: it did not exist.")
+    pass
 
 
 class DetailedEvent(Shape):

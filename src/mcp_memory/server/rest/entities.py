@@ -13,6 +13,8 @@ from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.graph_walk import MOST_DEPTH
 from mcp_memory.errors import Stale
+from mcp_memory.fields import Id as ShownId
+from mcp_memory.fields import Share
 from mcp_memory.inputs import NewEntity
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
@@ -31,8 +33,7 @@ from mcp_memory.server.rest.fields import IN_BODY, AsOf, Body, MemoryPage, Page,
 from mcp_memory.server.rest.memories import Order
 from mcp_memory.server.shapes.entities import Entity, GraphNode, Observation, Relation
 from mcp_memory.server.shapes.inputs import takes
-from mcp_memory.server.shapes.shape import Id as ShownId
-from mcp_memory.server.shapes.shape import Record, Shape, Share
+from mcp_memory.server.shapes.shape import Record, Shape
 
 PATH = "/api/entities"
 router = APIRouter(prefix=PATH, tags=["entities"], responses=ANYWHERE)

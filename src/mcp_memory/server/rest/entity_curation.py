@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from mcp_memory.engine import splitting
+from mcp_memory.fields import Share
 from mcp_memory.model import GENERIC_KIND
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting, Which
@@ -22,7 +23,7 @@ from mcp_memory.server.shapes.curation import (
     StaleEntity,
 )
 from mcp_memory.server.shapes.entities import Entity, Observation, Relation
-from mcp_memory.server.shapes.shape import Shape, Share, drawn
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix=PATH, tags=["entities"], responses={**ANYWHERE, **documented(404)})
 report_router = APIRouter(prefix="/api/report", tags=["maintenance"], responses=ANYWHERE)
@@ -60,12 +61,9 @@ class SplitRelation(Shape):
     pass
 
 
+@drawn(splitting.Split, type="entity_type")
 class ProposedSplit(Shape):
     """A proposed split."""
-
-    name: str
-    type: str = Field(serialization_alias="entity_type")
-    observations: list[str]
 
 
 class Proposal(Shape):

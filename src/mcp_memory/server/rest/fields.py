@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from mcp_memory.fields import OptionalText
+from mcp_memory.fields import OptionalText, Share
 from mcp_memory.server.shapes.inputs import Kinds
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Shape, Share
+from mcp_memory.server.shapes.shape import Shape
 
 Text = Annotated[str, Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
 """Text that is not blank. The engine checks it, with a clearer message than a pattern could give."""

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from mcp_memory.engine.graph_overview import MOST_NODES
+from mcp_memory.fields import Share
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
 from mcp_memory.server.rest.fields import AsOf
 from mcp_memory.server.shapes.entities import Entity, Relation
-from mcp_memory.server.shapes.shape import Shape, Share
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix="/api/graph", tags=["entities"], responses=ANYWHERE)
 

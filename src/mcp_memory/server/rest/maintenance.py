@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import AliasPath, Field
 
+from mcp_memory.fields import Id
 from mcp_memory.inputs import ConsolidationOptions
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
@@ -13,7 +14,7 @@ from mcp_memory.server.rest.memories import PATH
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.curation import Absorbed, FadedMemory, MergeCounts
 from mcp_memory.server.shapes.inputs import takes
-from mcp_memory.server.shapes.shape import Id, Shape
+from mcp_memory.server.shapes.shape import Shape
 
 router = APIRouter(prefix=PATH, tags=["maintenance"], responses=ANYWHERE)
 
@@ -59,8 +60,9 @@ _PRUNE_NOW = Pruning.model_validate({})
 
 
 class Pruned(Done):
-    items: list[FadedMemory] = Field(
-        description="Archived or deleted memories, or those that would be in a dry run."
+    faded: list[FadedMemory] = Field(
+        serialization_alias="items",
+        description="Archived or deleted memories, or those that would be in a dry run.",
     )
     left: int = Field(description="How many more wait for the next run.")
     dry_run: bool
@@ -72,16 +74,10 @@ def consolidate_memories(engine: Acting, wanted: ConsolidationRequest = _AS_USUA
 
     It needs a model: without one, the answer is 409 with the code `unequipped`, and says what to set.
     """
-    done = engine.maintenance.consolidate(**wanted.values())
-    return Consolidated.of(done, clusters_found=len(done.clusters))
+    return Consolidated.of(engine.maintenance.consolidate(**wanted.values()))
 
 
 @router.post("/prune")
 def prune_memories(engine: Acting, wanted: Pruning = _PRUNE_NOW) -> Pruned:
     """Archive faded memories, weakest first. The run can be undone."""
-    done = engine.maintenance.prune(dry_run=wanted.dry_run)
-    items = [
-        FadedMemory.of(memory, effective_confidence=confidence)
-        for memory, confidence in zip(done.memories, done.confidences, strict=True)
-    ]
-    return Pruned.of(done, items=items)
+    return Pruned.of(engine.maintenance.prune(dry_run=wanted.dry_run))

@@ -15,6 +15,8 @@ from mcp_memory import model
 from mcp_memory.engine import Engine
 from mcp_memory.engine.memories import Stored
 from mcp_memory.errors import NotFound
+from mcp_memory.fields import Id as ShownId
+from mcp_memory.fields import Share
 from mcp_memory.inputs import NewMemory, RecallOptions
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import (
@@ -34,8 +36,6 @@ from mcp_memory.server.rest.fields import IN_BODY, AsOf, Body, Flag, MemoryPage,
 from mcp_memory.server.shapes.changes import Done
 from mcp_memory.server.shapes.inputs import Kinds, takes
 from mcp_memory.server.shapes.memories import FoundMemory, KeptMemory, Memory
-from mcp_memory.server.shapes.shape import Id as ShownId
-from mcp_memory.server.shapes.shape import Share
 
 PATH = "/api/memories"
 router = APIRouter(prefix=PATH, tags=["memories"], responses=ANYWHERE)
@@ -174,8 +174,7 @@ def search_memories(search: Annotated[Search, Query()], request: Request, engine
 def delete_memories(doomed: MemoriesToDelete, engine: Acting) -> Deleted:
     """Delete the memories that meet every condition given; at least one must be."""
     wanted = doomed.values() | {"memory_ids": [str(id) for id in doomed.memory_ids]}
-    gone = engine.memories.delete(**wanted)
-    return Deleted.of(gone, ids=[memory.id for memory in gone.memories])
+    return Deleted.of(engine.memories.delete(**wanted))
 
 
 @router.get("/{id:uuid}", responses=documented(404))

@@ -8,16 +8,17 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Engine, history
 from mcp_memory.errors import NotFound
+from mcp_memory.fields import Id as ShownId
+from mcp_memory.fields import Share
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce
 from mcp_memory.server.rest.fields import Body
 from mcp_memory.server.rest.memories import PATH, shown
 from mcp_memory.server.shapes.changes import Done, Event
 from mcp_memory.server.shapes.memories import Association, Memory, Version
-from mcp_memory.server.shapes.shape import Id as ShownId
-from mcp_memory.server.shapes.shape import Shape, Share
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix=PATH, tags=["memories"], responses={**ANYWHERE, **documented(404)})
 
@@ -33,11 +34,9 @@ class Forgotten(Shape):
     message: str
 
 
+@drawn(history.Purged, only="memory_ids event_count")
 class Purged(Shape):
     """Memories that were purged."""
-
-    memory_ids: list[ShownId]
-    event_count: int = Field(description="How many journal entries mentioned it.")
 
 
 class Versions(Shape):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -15,9 +14,10 @@ from starlette.requests import Request
 
 from mcp_memory import __version__
 from mcp_memory.engine.inventory import Condition, Counts
+from mcp_memory.engine.scheduled_maintenance import MaintenanceRun
 from mcp_memory.server.metrics import family, gauge, sample
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 if TYPE_CHECKING:
     from mcp_memory.server.events import Feed
@@ -29,12 +29,9 @@ router = APIRouter(tags=["operations"], responses=ANYWHERE)
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
+@drawn(MaintenanceRun, without="space")
 class Job(Shape):
     """The last run of a background job."""
-
-    job: str
-    at: datetime
-    result: str
 
 
 class Work(Shape):
@@ -42,13 +39,10 @@ class Work(Shape):
     jobs: list[Job]
 
 
+@drawn(Condition, pending_count="pending_vectors")
 class Health(Shape):
     status: Literal["ok", "degraded"] = Field(description="`degraded`: searches cannot use meaning.")
     version: str
-    database: str
-    mode: str
-    model: str | None
-    pending_count: int = Field(serialization_alias="pending_vectors")
     background: Work
 
 

@@ -10,12 +10,12 @@ from pydantic import Field
 from starlette.requests import Request
 
 from mcp_memory.engine import Engine
+from mcp_memory.fields import Id as ShownId
 from mcp_memory.model import ReflectionTarget
 from mcp_memory.server.problems import documented
 from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
 from mcp_memory.server.rest.fields import Body, Page, Text
 from mcp_memory.server.shapes.entities import Reflection
-from mcp_memory.server.shapes.shape import Id as ShownId
 from mcp_memory.server.shapes.shape import Shape
 
 PATH = "/api/reflections"

@@ -22,6 +22,8 @@ PATH = "/api/session"
 router = APIRouter(prefix=PATH, tags=["session"], responses=ANYWHERE)
 
 
+_CSRF_TOKEN = Field(description="To be sent as `X-CSRF-Token` with every change made with the cookie.")
+
 Status = Literal["open", "logged_in", "login_needed"]
 _STATUSES: dict[str, Status] = {
     "open": "open",
@@ -45,16 +47,12 @@ class CurrentSession(Shape):
     client: str = Field(description="The caller's name in the journal.")
     space: str
     rights: Rights
-    csrf_token: str | None = Field(
-        description="To be sent as `X-CSRF-Token` with every change made with the cookie."
-    )
+    csrf_token: str | None = _CSRF_TOKEN
     version: str
 
 
 class LoggedIn(Shape):
-    csrf_token: str = Field(
-        description="To be sent as `X-CSRF-Token` with every change made with the cookie."
-    )
+    csrf_token: str = _CSRF_TOKEN
 
 
 class LoggedOut(Shape):
@@ -65,11 +63,10 @@ class LoggedOut(Shape):
 def read_session(request: Request) -> CurrentSession:
     """Identify the caller. Open to everyone, so that a page knows whether to ask for a token."""
     who = principal_of(request)
-    return CurrentSession(
+    return CurrentSession.of(
+        who.caller,
+        who,
         status=_STATUSES[who.via],
-        client=who.caller.client,
-        space=who.caller.space,
-        rights=who.rights,
         csrf_token=csrf_token(session_secret(request.headers)) if who.via == "page" else None,
         version=__version__,
     )

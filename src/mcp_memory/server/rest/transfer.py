@@ -15,18 +15,19 @@ from typing import Annotated, Any, Literal, Self
 import anyio.to_thread
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import Field
 from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcp_memory.engine import Engine
+from mcp_memory.engine.graph_import import Imported
+from mcp_memory.engine.import_preview import Preview
 from mcp_memory.engine.spooling import spool, temporary_file
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.problems import STATUSES
 from mcp_memory.server.rest.dependencies import ANYWHERE, Acting
-from mcp_memory.server.shapes.shape import Shape
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 router = APIRouter(prefix="/api", tags=["transfer"], responses=ANYWHERE)
 
@@ -37,26 +38,14 @@ CHUNK = 64 * 1024
 Format = Literal["anthropic", "full"]
 
 
+@drawn(Imported, without="known format")
 class Import(Shape):
     """The result of an import."""
 
-    entities_imported: int
-    relations_imported: int
-    errors: int = Field(description="Lines that cannot be read.")
-    skipped: int = Field(description="Readable lines with nothing that could be stored.")
-    problems: list[str] = Field(description="What was wrong with the first of them.")
-    records: dict[str, int] = Field(description="From a full export: how many of each kind are new.")
 
-
+@drawn(Preview)
 class ImportPreview(Shape):
     """The preview of an import."""
-
-    format: str
-    title: str = Field(description="The format in words.")
-    total: dict[str, int] = Field(description="How many of each kind there are.")
-    known: dict[str, int] = Field(description="How many memories and entities are here already.")
-    examples: list[str] = Field(description="The first few memories.")
-    problems: list[str]
 
 
 ImportFormat = Annotated[str | None, Query(description="Detected unless given.", max_length=40)]

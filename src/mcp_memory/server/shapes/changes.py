@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from pydantic import Field
 
-from mcp_memory.server.shapes.shape import Id, Shape
+from mcp_memory import model
+from mcp_memory.fields import Id
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 
+@drawn(model.Event, without="seq subject", act="change_id")
 class Event(Shape):
     """One entry of the journal."""
-
-    name: str
-    at: datetime
-    client: str = Field(description="Who did it.")
-    act: str = Field(serialization_alias="change_id")
-    undone_at: datetime | None
-    payload: dict[str, Any]
 
 
 class Change(Shape):

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from mcp_memory.fields import Id
 from mcp_memory.server.shapes.changes import Done
-from mcp_memory.server.shapes.shape import Id, Shape
+from mcp_memory.server.shapes.shape import Shape
 
 
 class Analysis(Shape):

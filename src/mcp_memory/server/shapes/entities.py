@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 from pydantic import Field
 
-from mcp_memory.model import ReflectionTarget
+from mcp_memory import model
+from mcp_memory.fields import Id
 from mcp_memory.server.shapes.memories import Memory
-from mcp_memory.server.shapes.shape import Id, Shape, Share, drawn
+from mcp_memory.server.shapes.shape import Shape, drawn
 
 
+@drawn(model.Entity, without="seq", type="entity_type")
 class Entity(Shape):
     """Something that memories are about."""
-
-    id: Id
-    name: str
-    type: str = Field(serialization_alias="entity_type")
-    description: str | None
-    metadata: dict[str, Any]
-    status: str
-    created_at: datetime
-    updated_at: datetime
 
 
 @drawn(Memory, only="id content kind created_at")
@@ -35,21 +25,9 @@ class Mentioned(Shape):
     """A memory in a graph."""
 
 
+@drawn(model.Relation, without="seq source_seq target_seq", type="relation_type")
 class Relation(Shape):
     """A directed connection between two entities; one that has ended stays readable."""
-
-    id: Id
-    source: str
-    target: str
-    type: str = Field(serialization_alias="relation_type")
-    strength: Share
-    confidence: Share
-    effective_confidence: Share | None = Field(None, description="Confidence after decay.")
-    context: str | None
-    metadata: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
-    ended_at: datetime | None
 
 
 class GraphNode(Entity):
@@ -58,11 +36,6 @@ class GraphNode(Entity):
     memories: list[Mentioned]
 
 
+@drawn(model.Reflection, without="seq target_seq")
 class Reflection(Shape):
-    id: Id
-    target_type: ReflectionTarget
     target_id: Id | None
-    author: str
-    content: str
-    mood: str | None
-    created_at: datetime

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field
 
-from mcp_memory.server.shapes.shape import Id, Record, Shape, Share, omitted
+from mcp_memory import model
+from mcp_memory.fields import Id, Share
+from mcp_memory.server.shapes.shape import Record, Shape, drawn, omitted
 
 
+@drawn(model.Memory, without="seq pinned_at flagged_at captured_at quarantined_at",
+       type="memory_type", accessed_at="last_accessed_at")  # fmt: skip
 class Memory(Shape):
     """One fact, how sure we are of it, and how it has been used."""
 
-    id: Id
-    content: str
-    type: str = Field(serialization_alias="memory_type")
-    tags: list[str]
-    confidence: Share = Field(description="Confidence at the last use.")
     effective_confidence: Share = Field(description="Confidence now, after decay.")
-    importance: Share
-    source: str | None
-    context: str | None
-    channel: str | None
-    metadata: dict[str, Any]
     entities: list[str] = Field(description="Names of the entities it is about.")
-    origin: Literal["memory", "observation"]
-    kind: str
     pinned: bool = Field(description="Does not fade, and is never pruned.")
-    created_at: datetime
-    updated_at: datetime
-    accessed_at: datetime | None = Field(serialization_alias="last_accessed_at")
-    access_count: int
-    version: int
     flagged: bool = Field(description="Resembles another one; the report lists both.")
-    superseded_by: Id | None
-    superseded_at: datetime | None
-    forgotten_at: datetime | None
-    forgotten_reason: str | None
     captured: bool = Field(description="Captured by a rule, on trial: fades in days unless used or accepted.")
-    project: str | None = Field(description="The project it belongs to; null: it applies everywhere.")
-    archived_at: datetime | None = Field(description="When it was archived because it had faded.")
-    confirmed_at: datetime | None = Field(description="When a person said that it is right.")
     quarantined: bool = Field(description="Quarantined because of its origin.")
-    provenance: dict[str, Any] = Field(description="Who wrote it and how, as the server saw it.")
 
 
 class SimilarMemory(Shape):
@@ -73,27 +52,17 @@ class FoundMemory(Memory):
     around: list[str] = Field(description="Memories stored right before and after it, with `max_tokens`.")
 
 
+def _without_seq(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != "seq"}
+
+
+@drawn(model.MemoryVersion)
 class Version(Shape):
     """An earlier state of a memory, or a memory that it absorbed."""
 
-    number: int
-    content: str
-    reason: str = Field(description="Why there is a later one.")
-    at: datetime
-    state: dict[str, Any]
-
-    @field_validator("state", mode="before")
-    @classmethod
-    def _without_seq(cls, state: Any) -> Any:
-        return {name: value for name, value in state.items() if name != "seq"}
+    state: Annotated[dict[str, Any], BeforeValidator(_without_seq)]
 
 
+@drawn(model.Association, without="seq", type="association_type")
 class Association(Shape):
     """A directed connection between two memories."""
-
-    id: Id
-    source_id: Id
-    target_id: Id
-    type: str = Field(serialization_alias="association_type")
-    weight: Share
-    created_at: datetime

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -26,16 +26,11 @@ from pydantic import (
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-CARRIED = ("memory", "node", "entity", "reflection", "stats", "match")
+CARRIED = ("memory", "node", "entity", "reflection", "match")
 """Attributes whose value is read as part of the value that has it: a hit is its memory and a score."""
 
 S = TypeVar("S", bound="Shape")
 D = TypeVar("D", bound="DataclassInstance")
-
-Share = Annotated[float, Field(ge=0, le=1)]
-"""From 0 to 1."""
-
-Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 """Rounded for a model, for which every digit costs tokens."""
@@ -85,29 +80,36 @@ class Shape(BaseModel):
 
 
 def drawn(
-    source: type[Shape], /, *, only: str = "", without: str = "", **renamed: str
+    source: type[Shape | DataclassInstance], /, *, only: str = "", without: str = "", **renamed: str
 ) -> Callable[[type[S]], type[S]]:
-    """Begin the decorated shape with fields of another one, under other names where given.
+    """Begin the decorated shape with fields of a value or of another shape, under other names where given.
 
     This is what makes a vocabulary: the same value with fewer fields, or other words for them. Names are
     those of the domain; a field that is not renamed keeps the name it has on the wire.
     """
-    names = only.split() or [name for name in source.model_fields if name not in without.split()]
-    if unknown := {*names, *without.split(), *renamed} - source.model_fields.keys():
+    offered = _shape_fields(source) if issubclass(source, Shape) else _value_fields(source)
+    names = only.split() or [name for name in offered if name not in without.split()]
+    if unknown := {*names, *without.split(), *renamed} - offered.keys():
         raise KeyError(f"{source.__name__} has no {', '.join(sorted(unknown))}")
 
     def declared(cls: type[S]) -> type[S]:
-        fields: dict[str, Any] = {}
-        for name in names:
-            info = source.model_fields[name]
-            if name in renamed:
-                kind: Any = info.annotation
-                fields[name] = (Annotated[kind, info], Field(serialization_alias=renamed[name]))
-            else:
-                fields[name] = (info.annotation, info)
-        return remade(cls, fields)
+        taken = {name: offered[name] for name in names}
+        for name in renamed.keys() & taken.keys():
+            kind, info = taken[name]
+            taken[name] = (Annotated[kind, info], Field(serialization_alias=renamed[name]))
+        return remade(cls, taken)
 
     return declared
+
+
+def _shape_fields(source: type[Shape]) -> dict[str, tuple[Any, Any]]:
+    return {name: (info.annotation, info) for name, info in source.model_fields.items()}
+
+
+def _value_fields(source: type[DataclassInstance]) -> dict[str, tuple[Any, Any]]:
+    """The fields of a dataclass, all of which are always there."""
+    hints = get_type_hints(source, include_extras=True)
+    return {one.name: (hints[one.name], Field()) for one in dataclasses.fields(source)}
 
 
 def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:

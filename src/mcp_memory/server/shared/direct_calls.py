@@ -1,8 +1,8 @@
 """Reads calls of tools from the wire and writes their answers, without the protocol library.
 
-The library takes a message apart and checks it four times on its way in and out, in a handful of tasks: one
-and a half milliseconds, more than most tools need. A plain call in a session whose handshake is done needs
-none of that. Everything else goes through the library: the handshake, calls with `_meta` (progress, the
+The library parses and validates a message four times on its way in and out, in several tasks: 1.5 ms, more
+than most tools take. A plain call in a session whose handshake is done needs none of that. Everything else
+goes through the library: the handshake, calls with `_meta` (progress, the
 newer era of the protocol), and whatever looks wrong, so that errors are the library's own.
 """
 

@@ -47,7 +47,7 @@ class ConnectedClient:
 
 @dataclass(frozen=True)
 class Offer:
-    """Who answers a client that opens a session, and the greeting."""
+    """The handler of a client that opens a session, and the greeting."""
 
     dispatcher: Dispatcher
     greeting: str

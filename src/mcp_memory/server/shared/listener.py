@@ -41,7 +41,7 @@ class Listener:
             raise
 
     def take_again(self) -> socket.socket:
-        """Listen anew after somebody removed the socket, and perhaps the lock beside it. As `take`."""
+        """Like `take`, after the socket, and perhaps the lock beside it, was removed."""
         self._lock.close()
         return self.take(0)
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: one database that many servers use at once."""
+"""The PostgreSQL engine: transactions, bulk writes, migrations and background duties."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext

@@ -1,4 +1,4 @@
-"""SQLite: one file, one writer, a few readers, and any number of other processes."""
+"""The SQLite engine: transactions of one writer and a few readers, repair, backup and background duties."""
 
 import os
 import threading

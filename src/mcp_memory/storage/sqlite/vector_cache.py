@@ -58,7 +58,7 @@ class BoundedCache(Generic[T]):
 
 
 class _Buffer:
-    """Vectors with room for more. What is written stays; only what comes after it is added."""
+    """An append-only array of vectors with spare capacity."""
 
     def __init__(self, room: int, dimensions: int) -> None:
         import numpy as np
@@ -186,7 +186,7 @@ class VectorCache:
     def _read(
         self, connection: SqliteConnection, scope: dict[str, Any], dimensions: int, known: KeptVectors | None
     ) -> KeptVectors:
-        """What was known, and what came after it."""
+        """The known vectors, extended by those written since."""
         import numpy as np
 
         known = known or KeptVectors(0, 0, _Buffer(0, dimensions))

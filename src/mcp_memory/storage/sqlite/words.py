@@ -1,7 +1,7 @@
 """Full text on SQLite: FTS5 over words from our own tokenizer.
 
-Each large space has an index of its own; small ones share a table (`shared_words`). Inverse document
-frequency follows from the space alone either way: a name in every memory of a project says little there,
+Each large space has an index of its own; small ones share a table (`shared_words`). Either way,
+inverse document frequency is that of the space alone: a name in every memory of a project says little there,
 however rare it is elsewhere.
 """
 
