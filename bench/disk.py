@@ -15,8 +15,7 @@ from bench.results import Goal, Json, keep, machine
 
 LIMIT = 800
 WHY = (
-    "the two indexes by which changes are listed at once hold the act of each event, 36 characters, twice: "
-    "34 MB more than before them"
+    "ids and acts are 36 characters of text, hashes 64 and times 32, and each stands in a row and in an index"
 )
 
 

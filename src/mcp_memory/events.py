@@ -41,6 +41,11 @@ class JournalEvent:
             if value != default
         }
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The payload as the journal keeps it; see `told`."""
+        return self.payload
+
 
 @cache
 def _defaults(kind: type[JournalEvent]) -> tuple[tuple[str, Any], ...]:
@@ -55,6 +60,12 @@ class _WithId(JournalEvent):
     @property
     def subject(self) -> str:
         return self.id
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        payload = self.payload
+        del payload["id"]
+        return payload
 
 
 @dataclass(frozen=True)
@@ -336,3 +347,9 @@ EVENTS: Mapping[str, type[JournalEvent]] = {
 def kind_of(name: str) -> type[JournalEvent]:
     """The kind with this wire name; a journal may also hold kinds of another release."""
     return EVENTS.get(name, JournalEvent)
+
+
+def told(name: str, subject: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload of a journaled event. An id is not written twice, since it is the subject."""
+    has_id = issubclass(kind_of(name), _WithId)
+    return {"id": subject, **kept} if has_id and "id" not in kept else kept

@@ -245,6 +245,25 @@ def test_followers_of_the_journal_learn_what_an_undo_did(engine: Engine) -> None
     assert events[1].payload == {"id": memory.id, "content": "the door is green", "type": "observation"}
 
 
+def test_the_journal_writes_an_id_once_and_tells_it_as_before(engine: Engine) -> None:
+    memory = remember(engine, "the door is green")
+    [event] = engine.history.of(memory.id).events
+    assert event.payload == {"id": memory.id, "content": "the door is green", "type": "observation"}
+    with engine._context.reading() as tx:
+        [row] = tx.scope.connection.run("SELECT subject, payload FROM event")
+    assert (row["subject"], "id" in row["payload"]) == (memory.id, False)
+
+
+def test_an_event_that_repeats_its_id_is_told_alike(engine: Engine) -> None:
+    # As schemas up to 12 wrote them.
+    memory = remember(engine, "the door is green")
+    told = engine.history.of(memory.id).events
+    with engine._context.writing() as tx:
+        rewritten = {"seq": told[0].seq, "payload": dict(told[0].payload), "before": []}
+        tx.scope.change("rewrite_event", **rewritten)
+    assert engine.history.of(memory.id).events == told
+
+
 def test_a_restored_vector_is_made_again(engine: Engine) -> None:
     memory = remember(engine, "the door is green")
     engine.memories.delete([memory.id])

@@ -40,6 +40,7 @@ def test_an_order_uses_its_own_index(tmp_path: Path, order: str, index: str, sup
         "relations_around",
         "events_of_act",
         "newest_events_of_act",
+        "events_about",
     ],
 )
 def test_a_few_rows_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mcp_memory.events import JournalEvent, kind_of
+from mcp_memory.events import JournalEvent, kind_of, told
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import Image, packed, unpacked
@@ -85,7 +85,7 @@ class Journal:
         rows = [
             {
                 **shared, "name": entry.event.event, "subject": entry.event.subject or self._act,
-                "payload": entry.event.payload, "before": packed(entry.images),
+                "payload": entry.event.kept, "before": packed(entry.images),
             }
             for entry in self._entries
         ]  # fmt: skip
@@ -168,7 +168,13 @@ class Journal:
 
 
 def events_of(rows: Iterable[Row]) -> list[Event]:
-    return [Event(**{name: row[name] for name in Event.__slots__}) for row in rows]
+    return [
+        Event(
+            **{name: row[name] for name in Event.__slots__ if name != "payload"},
+            payload=told(row["name"], row["subject"], row["payload"]),
+        )
+        for row in rows
+    ]
 
 
 def _act(rows: list[Row], sample: Event, kept: bool) -> Act:

@@ -104,7 +104,7 @@ class Purging:
     def _remembered(self, which: str) -> Doomed:
         """A deleted memory or entity, from what the journal still has of it."""
         for row in self._scope.run("entity_deletions"):
-            if which in (row["payload"].get("name"), row["payload"].get("id")):
+            if which in (row["payload"].get("name"), row["subject"]):
                 return _traces(self._images(row["act"]), which)
         if self._journal.about(which):
             return Doomed(None, (), frozenset({which}), frozenset())

@@ -6,7 +6,7 @@ SELECT o.seq, o.act, o.subject, o.payload, o.before FROM event o
  ORDER BY o.seq
 
 -- entity_deletions --
-SELECT o.act, o.payload FROM event o
+SELECT o.act, o.subject, o.payload FROM event o
  WHERE o.space_id = :space_id AND o.name = 'entity_deleted' ORDER BY o.seq
 
 -- versions_mentioning --
