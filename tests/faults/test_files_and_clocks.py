@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from mcp_memory.engine import Engine
-from mcp_memory.engine.access import Claim
+from mcp_memory.engine.access import Answered, Claim
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.model import Filter
@@ -147,6 +147,34 @@ def test_a_clock_years_ahead_for_a_moment_makes_nothing_expire(engine: Engine, c
     assert engine.memories.get(kept.id, record=False).archived_at is None
     assert engine.history.restore(gone.id).content == "deleted by mistake"
     assert "prune" in engine.maintenance.due(), "a last run in the future counts as due"
+
+
+def test_a_retry_after_a_leap_of_the_clock_is_not_carried_out_again(engine: Engine, clock: Clock) -> None:
+    engine.scheduled_maintenance.run_due(lambda: True)
+    claim = engine.access.claim("key", "request")
+    assert isinstance(claim, Claim)
+    engine.access.answer(claim, 201, {"id": "made"})
+    clock.advance(days=3 * 365)
+    for _ in range(10):  # a look a minute
+        engine.scheduled_maintenance.run_due(lambda: True)
+    clock.advance(days=-3 * 365)
+    engine.scheduled_maintenance.run_due(lambda: True)
+    again = engine.access.claim("key", "request")
+    assert isinstance(again, Answered)
+    assert again.body == {"id": "made"}
+    for _ in range(100):
+        clock.advance(minutes=20)
+        engine.scheduled_maintenance.run_due(lambda: True)
+    assert isinstance(engine.access.claim("key", "request"), Claim), "after its day it goes"
+
+
+def test_what_is_new_after_a_leap_of_the_clock_is_compared(engine: Engine, clock: Clock) -> None:
+    engine.memories.remember(NewMemory(content="the harbour opens at seven"))
+    clock.advance(days=3 * 365)
+    engine.maintenance.consolidate()
+    clock.advance(days=-3 * 365, hours=1)
+    engine.memories.remember(NewMemory(content="the bakery opens at six"))
+    assert engine.maintenance.consolidate().compared == 2
 
 
 def test_confidence_is_never_above_what_was_stored(engine: Engine, clock: Clock) -> None:

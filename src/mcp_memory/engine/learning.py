@@ -194,7 +194,8 @@ class Learning(Topic):
     def forget_old(self) -> None:
         """Enforce the log's bounds, even in a space where nobody searches any more."""
         with self._context.noting() as tx:
-            _forget(tx, self._context.tuning)
+            tuning = self._context.tuning
+            tx.search_log.forget(before=tx.at - tuning.search_log_age, most=tuning.search_log_size)
 
     def _move(self, seen: Weights, wanted: Weights) -> None:
         def moved(found: Weights) -> Weights:
@@ -225,7 +226,8 @@ def record_search(tx: Transaction, tuning: Tuning, search: NewSearch) -> None:
         return
     seq = tx.search_log.add(search)
     if seq % FORGET_EVERY == 0:
-        _forget(tx, tuning)
+        # By number only: what is too old goes with the next maintenance, whose clock does not leap.
+        tx.search_log.forget(most=tuning.search_log_size)
 
 
 class _Judge:
@@ -286,10 +288,6 @@ def _stored(tx: Transaction) -> Weights:
 
 def _limbic(weights: Weights) -> LimbicWeights:
     return LimbicWeights(gamma=weights.gamma, beta_sal=weights.beta_sal)
-
-
-def _forget(tx: Transaction, tuning: Tuning) -> None:
-    tx.search_log.forget(before=tx.at - tuning.search_log_age, most=tuning.search_log_size)
 
 
 def _grades(search: LoggedSearch) -> dict[int, float]:

@@ -350,7 +350,8 @@ def _mark_seen(tx: Transaction) -> None:
 def _since(tx: Transaction, scope: Coverage) -> datetime:
     """The time since which memories need to be compared again."""
     runs = [(Coverage(**run["scope"]), datetime.fromisoformat(run["at"])) for run in _runs(tx)]
-    return max((at for covered, at in runs if covered.includes(scope)), default=BEGINNING)
+    # A run in the future means that the clock was wrong: it tells nothing about what is new since.
+    return max((at for covered, at in runs if covered.includes(scope) and at <= tx.at), default=BEGINNING)
 
 
 def _mark_covered(tx: Transaction, scope: Coverage, at: datetime) -> None:

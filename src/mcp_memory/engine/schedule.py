@@ -16,6 +16,6 @@ def is_due(last: datetime | None, now: datetime, every: timedelta) -> bool:
     return passed >= every or passed < timedelta(0)
 
 
-def expiry_time(last: datetime | None, now: datetime) -> datetime:
+def expiry_time(last: datetime | None, now: datetime, most_step: timedelta = MOST_STEP) -> datetime:
     """The time used for expiry, given the time of the previous run."""
-    return now if last is None else min(now, last + MOST_STEP)
+    return now if last is None else min(now, last + most_step)

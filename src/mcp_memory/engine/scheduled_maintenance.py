@@ -15,10 +15,12 @@ from mcp_memory.engine.context import Context, Topic
 from mcp_memory.engine.history import UNSCRUBBED, scrub
 from mcp_memory.engine.indexing import Indexing
 from mcp_memory.engine.maintenance import Maintenance
+from mcp_memory.engine.schedule import expiry_time
 from mcp_memory.engine.whole_import import take_back_unfinished
 from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.events import SyncComplete
 from mcp_memory.model import Caller
+from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal, LeaderElection
 
 _log = logging.getLogger(__name__)
@@ -28,6 +30,13 @@ CLIENT = "maintenance"
 
 LOOK_EVERY = timedelta(minutes=1)
 """Interval between checks for due jobs, which run daily or after many insertions."""
+
+ANSWERS_STEP = timedelta(minutes=30)
+"""How far the clock for stored answers advances in one check: they live for a day, and a clock that is wrong
+for some minutes must not end them.
+"""
+
+_ANSWERS_EXPIRED_UP_TO = "*answers expired up to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ class ScheduledMaintenance(Topic):
                 done = {"maintenance": f"failed: {error}"}
             runs += [MaintenanceRun(job, space, self._context.clock(), what) for job, what in done.items()]
         with self._context.noting() as tx:
-            tx.access.forget_answered(tx.at - self._context.tuning.answers)
+            tx.access.forget_answered(_answers_expire_at(tx) - self._context.tuning.answers)
             unscrubbed = tx.settings.get(UNSCRUBBED, False)
         if unscrubbed:  # a process died while it removed the traces of a purge
             scrub(self._context)
@@ -119,6 +128,16 @@ class ScheduledMaintenance(Topic):
         else:
             if made is not None:
                 yield MaintenanceRun("backup", "", made.made_at, f"wrote {made.path.name}")
+
+
+def _answers_expire_at(tx: Transaction) -> datetime:
+    """The clock for answers: without the stored one, a retry would be carried out a second time."""
+    stored = tx.settings.get(_ANSWERS_EXPIRED_UP_TO)
+    last = stored and datetime.fromisoformat(stored)
+    moment = expiry_time(last, tx.at, ANSWERS_STEP)
+    if last is None or abs(moment - last) >= ANSWERS_STEP:  # else an idle server would write each minute
+        tx.settings.put(_ANSWERS_EXPIRED_UP_TO, moment.isoformat())
+    return moment
 
 
 def _tell(context: Context) -> None:

@@ -138,9 +138,10 @@ class SearchLog:
             by_sign=self._counts("feedback_by_sign"),
         )
 
-    def forget(self, *, before: datetime, most: int) -> None:
+    def forget(self, *, before: datetime | None = None, most: int) -> None:
         """Drop searches older than `before`, and all but the newest `most`."""
-        self._scope.change("forget_old_searches", before=before)
+        if before is not None:
+            self._scope.change("forget_old_searches", before=before)
         self._scope.change("forget_excess_searches", most=most)
 
     @cached_property
