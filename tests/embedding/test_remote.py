@@ -126,6 +126,7 @@ def test_an_endpoint_that_stays_broken_is_given_up() -> None:
         Response.json({"data": [{"index": 0, "embedding": [float("nan"), 1, 2]}]}),
         Response.json({"data": [{"index": 0, "embedding": [10**400, 1, 2]}]}),
         Response(200, b"[" * 200_000),
+        Response(404, b"[" * 2_000),
     ],
 )
 def test_what_waiting_cannot_mend_fails_at_once(response: Response) -> None:

@@ -260,6 +260,7 @@ def test_an_injected_memory_that_is_acted_upon_was_used(client: Client, engine: 
         {"session_id": "s" * 9999, "prompt": "x" * 100_000, "cwd": "/nonexistent/\0"},
         {"session_id": "s", "transcript_path": "/etc/passwd", "messages": [1, None, {"info": 3}]},
         {"tool_response": {"a": {"b": [1]}}, "tool_input": "x"},
+        {"tool_response": "exit code: " + "1" * 10_000, "tool_input": {"command": "make"}},
     ],
 )
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "PostToolUse", "", "Ünknown"])
@@ -269,13 +270,19 @@ def test_strangers_input_is_harmless(hooks: Hooks, engine: Engine, event: str, p
     assert said == "" or json.loads(said)
 
 
-def test_a_transcript_that_is_no_file_is_passed_over(client: Client) -> None:
+def test_a_transcript_that_is_no_file_is_passed_over(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
     os.mkfifo(client.transcript)
     client.ends_turn()
     client.transcript.unlink()
     client.transcript.mkdir()
     client.ends_turn()
+    for nowhere in ("/\0.jsonl", "/\ud800.jsonl"):
+        client.call("Stop", transcript_path=nowhere)
+        client.hooks.drain()
     assert client.captured() == []
+    assert [record for record in caplog.records if record.exc_info] == []
 
 
 def test_a_huge_transcript_is_read_from_its_end(client: Client) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from mcp_memory.capture import read_transcript
 from mcp_memory.capture.transcripts import read_messages
 
@@ -160,3 +162,14 @@ def test_rubbish_is_passed_over() -> None:
 
 def test_an_empty_transcript_has_no_turns() -> None:
     assert read_transcript(b"").turns == ()
+
+
+@pytest.mark.parametrize("output", ["[" * 5_000, "Exit code: " + "2" * 10_000, "Exit code: -00"])
+def test_a_tools_output_cannot_stop_the_reading(output: str) -> None:
+    *before, call, answer, _ = CODEX
+    poisoned = {**answer, "payload": {**answer["payload"], "output": output}}
+    asked = {**call, "payload": {**call["payload"], "arguments": "[" * 5_000}}
+    data = lines([*before, call, poisoned, asked])
+    [turn] = read_transcript(data).turns
+    assert turn.text == "Run it"
+    assert turn.calls[0].failed is output.startswith("Exit code: 2")

@@ -65,7 +65,7 @@ def _arguments(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     text = payload.get("arguments") or payload.get("input") or ""
     try:
         return mapping(json.loads(text))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return {"input": text}
 
 
@@ -89,11 +89,11 @@ def _answer(payload: Mapping[str, Any], recorder: Recorder) -> None:
     code = 0
     try:
         parsed = mapping(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = {}
     if parsed:
         code = mapping(parsed.get("metadata")).get("exit_code", 0)
         text = str(parsed.get("output", text))
     elif found := _EXIT.search(text):
-        code = int(found[1])
+        code = found[1].strip("-0") or 0
     recorder.answer(str(payload.get("call_id")), text.partition("Output:\n")[2] or text, failed=code != 0)

@@ -157,7 +157,7 @@ class RemoteEmbedder:
         text = error.read(2_000).decode("utf-8", "replace")
         try:
             text = str(json.loads(text)["error"]["message"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             text = text or error.reason
         return text[:300].replace(self._api_key, "…") if self._api_key else text[:300]
 

@@ -27,7 +27,7 @@ def place_in(cursor: str, order: str, now: datetime, *, past: bool) -> ListPosit
         if told_order == order:
             kinds = [float] * len(keys) if past else list(ORDERS[order].keys.values())
             return ListPosition(_checked(keys, kinds), min(_moment(begun_at), now))
-    except (ValueError, TypeError, OverflowError, binascii.Error):
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
         raise Invalid("this cursor is not one of ours: take it from `next` of the page before") from None
     raise Invalid(f"this cursor belongs to a list in the order {told_order!r}, not {order!r}: begin again")
 

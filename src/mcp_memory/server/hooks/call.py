@@ -129,5 +129,5 @@ def _error(payload: Mapping[str, Any]) -> str:
         text = "\n".join(one for one in shown if isinstance(one, str)) or text
     found = _EXIT_CODE.search(text)
     # Codex passes on a command's output, but not its exit code.
-    failed = int(found[1]) != 0 if found else isinstance(response, str) and _COMPLAINS.search(text)
+    failed = bool(found[1].strip("-0")) if found else isinstance(response, str) and _COMPLAINS.search(text)
     return text[:LONGEST_TEXT] if failed else ""

@@ -27,5 +27,5 @@ def read_from(path: str, cursor: int) -> tuple[bytes, int]:
             start = max(start, found.st_size - MOST_BYTES)
             file.seek(start)
             return file.read(MOST_BYTES), start
-    except OSError:
+    except (OSError, ValueError):  # also a path with a NUL or half of a surrogate pair
         return b"", cursor

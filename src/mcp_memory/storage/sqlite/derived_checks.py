@@ -217,6 +217,6 @@ def _list(text: str) -> list[str]:
     """The strings of a JSON list; unreadable ones are another check's finding."""
     try:
         found = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return []
     return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
