@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Engine, backups
 from mcp_memory.engine.backups import backups_in, opened_backup
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.engine.schedule import is_due
@@ -98,3 +99,58 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(engine: Engine, tmp_path
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable, match="cannot be made"):
         engine.backups.make(BackupPlan(folder=tmp_path / "file" / "backups"))
+
+
+def test_strange_files_among_the_backups_stop_nothing(
+    engine: Engine, plan: BackupPlan, clock: Clock, tmp_path: Path
+) -> None:
+    engine.memories.remember(NewMemory(content="kept"))
+    plan.folder.mkdir()
+    (plan.folder / "memory-99999999T999999Z.db").touch()
+    (plan.folder / ".memory-99999999T999999Z.db.unfinished").touch()
+    (plan.folder / "memory-20240101T000000Z.db").mkdir()
+    (plan.folder / "memory-20230101T000000Z.db").symlink_to(tmp_path / "nowhere")
+    somebodys = tmp_path / "precious"
+    somebodys.write_text("precious")
+    (plan.folder / "memory-20220101T000000Z.db").symlink_to(somebodys)
+    for _ in range(3):
+        clock.advance(days=1)
+        engine.backups.make(replace(plan, keep=1))
+    assert [one.made_at for one in backups_in(plan.folder)] == [clock.now]
+    assert somebodys.read_text() == "precious"
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(5_000)])
+def test_what_is_no_backup_is_refused_and_leaves_nothing(tmp_path: Path, content: bytes) -> None:
+    file, folder = tmp_path / "given.db", tmp_path / "there"
+    folder.mkdir()
+    file.write_bytes(content)
+    with pytest.raises(Unavailable, match=rf"the backup {file} is not sound"):
+        opened_backup(file, folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_backup_with_triggers_is_refused(engine: Engine, plan: BackupPlan, tmp_path: Path) -> None:
+    engine.memories.remember(NewMemory(content="kept"))
+    made = engine.backups.make(plan)
+    spoiled = apsw.Connection(str(made.path))
+    spoiled.execute("CREATE TRIGGER t AFTER INSERT ON memory BEGIN DELETE FROM memory; END")
+    spoiled.close()
+    with pytest.raises(Unavailable, match="has triggers, so it was not made by mcp-memory: 't'"):
+        opened_backup(made.path, tmp_path)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_encrypted_backup_appears_whole_or_not_at_all(
+    engine: Engine, plan: BackupPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.memories.remember(NewMemory(content="secret"))
+
+    def full_disk(source: Path, target: Path, passphrase: str) -> None:
+        target.write_bytes(b"age-encryption.org/v1 half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backups, "encrypt_file", full_disk)
+    with pytest.raises(Unavailable, match="No space left"):
+        engine.backups.make(replace(plan, passphrase="a long passphrase"))
+    assert list(plan.folder.iterdir()) == []

@@ -95,5 +95,5 @@ def _answer(payload: Mapping[str, Any], recorder: Recorder) -> None:
         code = mapping(parsed.get("metadata")).get("exit_code", 0)
         text = str(parsed.get("output", text))
     elif found := _EXIT.search(text):
-        code = found[1].strip("-0") or 0
+        code = int(bool(found[1].strip("-0")))
     recorder.answer(str(payload.get("call_id")), text.partition("Output:\n")[2] or text, failed=code != 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import IO, Any
 from mcp_memory.engine.context import Topic
 from mcp_memory.engine.schedule import is_due
 from mcp_memory.errors import Conflict, Invalid, NotFound, Unavailable
-from mcp_memory.storage.backup_file import verify_backup
+from mcp_memory.storage.backup_file import refuse_other_files, refuse_triggers, verify_backup
 from mcp_memory.tuning import BackupPlan
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,9 @@ class Backups(Topic):
             verify_backup(unfinished)
             if plan.passphrase:
                 path = path.with_name(path.name + ".age")
-                encrypt_file(unfinished, path, plan.passphrase)
+                encrypted = unfinished.with_name(unfinished.name + ".age")
+                encrypt_file(unfinished, encrypted, plan.passphrase)
+                encrypted.replace(path)
             else:
                 unfinished.replace(path)
         except OSError as error:
@@ -113,12 +116,15 @@ def opened_backup(path: Path, folder: Path, passphrase: str = "") -> Path:
         raise NotFound(f"there is no backup {path}")
     plain = folder / f".{path.name}.restoring"
     try:
+        plain.unlink(missing_ok=True)
+        plain.touch(0o600, exist_ok=False)  # before anything is in it
         if path.suffix == ".age":
             decrypt_file(path, plain, passphrase)
         else:
-            plain.write_bytes(path.read_bytes())
-        plain.chmod(0o600)
-        verify_backup(plain)
+            refuse_other_files(path)
+            shutil.copyfile(path, plain)
+        verify_backup(plain, shown=path)
+        refuse_triggers(plain, shown=path)
     except BaseException:
         plain.unlink(missing_ok=True)
         raise
@@ -187,20 +193,26 @@ def _make_folder(folder: Path) -> None:
 def _remove_unfinished(folder: Path, now: datetime) -> None:
     """Temporary files of killed processes. One younger than an hour may still be in use."""
     for path in folder.glob(".memory-*.unfinished*"):
-        match = _NAME.match(path.name.removeprefix("."))
-        if match is not None and now - _moment(match) > UNFINISHED_FOR:
+        begun_at = _moment(_NAME.match(path.name.removeprefix(".")))
+        if begun_at is not None and now - begun_at > UNFINISHED_FOR and not path.is_dir():
             path.unlink(missing_ok=True)
 
 
-def _moment(match: re.Match[str]) -> datetime:
-    return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+def _moment(match: re.Match[str] | None) -> datetime | None:
+    """The time in a file's name; None if it is no name of ours."""
+    if match is None:
+        return None
+    try:
+        return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    except ValueError:  # the 99th of a month
+        return None
 
 
 def _backup(path: Path) -> Backup | None:
-    match = _NAME.fullmatch(path.name)
-    if match is None:
+    made_at = _moment(_NAME.fullmatch(path.name))
+    if made_at is None or path.is_symlink() or not path.is_file():
         return None
-    return Backup(path=path, made_at=_moment(match), size=path.stat().st_size)
+    return Backup(path=path, made_at=made_at, size=path.stat().st_size)
 
 
 def _beyond(plan: BackupPlan, newest_first: Sequence[Backup]) -> list[Backup]:

@@ -112,7 +112,14 @@ def _resolved(source: str | Path) -> Path:
 
 def _each(opened: BinaryIO) -> Iterator[bytes]:
     with opened:
-        while line := opened.readline(LONGEST_LINE):
+        while line := _line(opened):
             if len(line) == LONGEST_LINE:
                 raise Invalid(f"a line has more than {LONGEST_LINE:,} bytes: this is no file of memories")
             yield line
+
+
+def _line(opened: BinaryIO) -> bytes:
+    try:
+        return opened.readline(LONGEST_LINE)
+    except OSError as error:
+        raise Invalid(f"{opened.name} cannot be read: {error.strerror}") from error
