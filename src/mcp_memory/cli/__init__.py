@@ -68,7 +68,7 @@ SECTIONS = {
         "doctor": "mcp_memory.cli.doctor:doctor",
         "settings": "mcp_memory.cli.settings:settings",
     },
-    "Bring, take and keep": {
+    "Import, export and backups": {
         "import": "mcp_memory.cli.transfer:import_",
         "export": "mcp_memory.cli.transfer:export",
         "copy": "mcp_memory.cli.copy:copy",

@@ -214,15 +214,7 @@ def _going(found: Purged) -> str:
 
 def _tell_deleted(found: Deleted, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "deleted": found.ids,
-                "missing": found.missing,
-                "kept": found.kept,
-                "change": found.act,
-                "dry_run": found.dry_run,
-            }
-        )
+        print_json(shaped("DeletedJson", found))
     elif found.memories:
         amount = counted(len(found.memories), "memory", "memories")
         say(f"Would delete {amount}." if found.dry_run else f"Deleted {amount}.")

@@ -70,7 +70,7 @@ def remember(session: Session, /, text: str, as_json: bool, **options: Any) -> N
 @click.option(
     "--max-tokens",
     type=click.IntRange(1),
-    help="Show as many as fit into so many tokens, and what was said around the best of them.",
+    help="Show as many as fit into this many tokens, with what was said around the best of them.",
 )
 @json_option
 @click.pass_obj

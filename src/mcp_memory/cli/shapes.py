@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from mcp_memory.engine.memories import Deleted
 from mcp_memory.server.shapes import changes, curation, entities, memories
 from mcp_memory.server.shapes.shape import Record, Shape, drawn, omitted
 
@@ -120,3 +121,8 @@ class PrunedJson(Shape):
     left: int
     act: str | None = Field(serialization_alias="change")
     dry_run: bool
+
+
+@drawn(Deleted, only="missing kept act dry_run", act="change")
+class DeletedJson(Shape):
+    ids: list[str] = Field(serialization_alias="deleted")

@@ -9,7 +9,7 @@ import click
 from mcp_memory.cli.output import json_option, note, print_json, table
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.analytics import PERIODS, Period
-from mcp_memory.model import Overview
+from mcp_memory.statistics import Overview
 from mcp_memory.text.plain import plain
 
 

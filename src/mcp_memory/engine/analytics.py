@@ -9,7 +9,8 @@ from mcp_memory.engine.context import Topic, checked_limit
 from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
 from mcp_memory.errors import Invalid
 from mcp_memory.fields import Help
-from mcp_memory.model import Filter, Overview, Stats
+from mcp_memory.model import Filter
+from mcp_memory.statistics import Overview, Stats
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.analytics import Totals
 from mcp_memory.text.language import is_foreign

@@ -46,8 +46,8 @@ class AnthropicCompat(Topic):
 
     With a memory file, changes that others made to the file are applied to the store before each call. The
     file is written after each change, or a moment later where the context can write behind: the store is the
-    truth, and that the file lacks something is noted in the transaction of the change, so that the next
-    process writes it if this one cannot. A missing file is written again; it does not delete anything.
+    truth, and the transaction of a change also marks the file as outdated, so that the next process writes
+    it if this one cannot. A missing file is written again; it does not delete anything.
     """
 
     def create_entities(self, wanted: Sequence[EntityLine]) -> Created:

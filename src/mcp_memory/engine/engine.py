@@ -66,7 +66,7 @@ class Engine:
         return Engine(replace(self._context, recording=False))
 
     def noting_later(self, later: Callable[[Callable[[], None]], None]) -> "Engine":
-        """The same engine, which hands over the noting of use instead of doing it before it answers."""
+        """The same engine, which records use after the answer, through a callback."""
         return Engine(replace(self._context, later=later))
 
     def once(self, claim: Claim) -> "Engine":

@@ -166,7 +166,6 @@ class Maintenance(Topic):
         Without `observations` those of the knowledge graph are left alone. The run is one change and can be
         undone; so can each merge, by restoring what it absorbed.
         """
-        tell = progress
         least = checked_share(
             self._context.tuning.consolidation_threshold if threshold is None else threshold,
             "the similarity threshold",
@@ -174,15 +173,15 @@ class Maintenance(Topic):
         scope = Coverage(
             threshold=least, observations=observations, by_cosine=threshold is not None, force=force
         )
-        model, calibration = self._model(tell)
+        model, calibration = self._model(progress)
         started_at = self._context.clock()
         with self._context.reading() as tx:
             since = BEGINNING if full else _since(tx, scope)
             total = tx.consolidation.count_to_compare(since, observations=observations)
-        likeness = self._likeness(model, since, least, total, observations, tell)
+        likeness = self._likeness(model, since, least, total, observations, progress)
         grouping = self._grouping(likeness, calibration, scope)
         act = None if dry_run else self._context.new_id()
-        done = grouping.clusters if act is None else self._merge(act, grouping, tell)
+        done = grouping.clusters if act is None else self._merge(act, grouping, progress)
         if act is not None:
             self._conclude(act, done, started_at, scope)
         return Consolidated(

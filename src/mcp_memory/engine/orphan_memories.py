@@ -17,7 +17,7 @@ NEWEST = 1000
 
 def any_orphans(tx: Transaction) -> bool:
     """Whether to look for them."""
-    return tx.memories.any_unattached(NEWEST)
+    return tx.memories.any_orphan(NEWEST)
 
 
 def orphan_memories(tx: Transaction, question: Question, *, min_similarity: float) -> tuple[Memory, ...]:

@@ -11,7 +11,7 @@ from mcp_memory.engine.context import Topic
 from mcp_memory.engine.graph_import import PROBLEMS_TOLD, Imported, Part, Tally, parts
 from mcp_memory.engine.graph_writer import GraphWriter
 from mcp_memory.engine.import_preview import Preview, previewed, records_of_lines
-from mcp_memory.engine.import_source import Source, allowed, lines_of, open_import
+from mcp_memory.engine.import_source import OpenedImport, Source, allowed, lines_of, open_import
 from mcp_memory.engine.pacing import Pace
 from mcp_memory.engine.spooling import spool, temporary_file
 from mcp_memory.engine.whole_import import take_back_unfinished, whole_import
@@ -59,7 +59,7 @@ class Transfer(Topic):
 
         `uploaded`: the path is that of a file that the caller sent, not a path that the caller chose.
         """
-        opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
+        opened = self._opened(source, format, uploaded)
         if opened.is_archive:
             done = self.import_full(opened.lines, progress=progress)
             return replace(done, format=opened.format)
@@ -75,7 +75,7 @@ class Transfer(Topic):
             _previews.release()
 
     def _preview(self, source: Source, format: str | None, uploaded: bool) -> Preview:
-        opened = open_import(source if uploaded else self._allowed(source), format, self._context.clock())
+        opened = self._opened(source, format, uploaded)
         tally = Tally()
         if opened.is_archive:
             records = archiving.parsed_records(opened.lines)
@@ -174,8 +174,11 @@ class Transfer(Topic):
         )
 
     def take_back_unfinished(self) -> None:
-        """Remove what an import has left that was killed or ran out of disk, unless it is still running."""
+        """Undo an import that was killed or ran out of disk, unless it is still running."""
         take_back_unfinished(self._context)
+
+    def _opened(self, source: Source, format: str | None, uploaded: bool) -> OpenedImport:
+        return open_import(source if uploaded else self._allowed(source), format, self._context.clock())
 
     def _allowed(self, source: Source) -> Source:
         return allowed(source, self._context.caller, self._context.import_dir)
@@ -212,8 +215,8 @@ class Transfer(Topic):
         for line in lines:
             entity = _meant(known[line.name], line.type)
             if entity.type == UNKNOWN_TYPE != line.type:
-                same_name, entity = known[line.name], writer.change_entity(entity, {"type": line.type})
-                known[line.name] = [entity if one.seq == entity.seq else one for one in same_name]
+                entity = writer.change_entity(entity, {"type": line.type})
+                known[line.name] = [entity if one.seq == entity.seq else one for one in known[line.name]]
             wanted.append((entity, line.observations))
         added = writer.observe(wanted, repeats=repeats, credit=False)
         tally.new["memory"] += sum(map(len, added))

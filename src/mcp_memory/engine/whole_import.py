@@ -67,7 +67,7 @@ class ImportUnderWay:
 
 @contextmanager
 def whole_import(context: Context) -> Iterator[ImportUnderWay]:
-    """The turn to import; when it fails, what it has written so far is taken back."""
+    """The turn to import; if it fails, its changes are undone."""
     with context.store.database.leader_election("import") as turn:
         _await(turn)
         _take_back(context)

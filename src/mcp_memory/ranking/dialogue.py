@@ -69,7 +69,7 @@ def alternation(texts: Collection[str]) -> float:
 def exchange(strength: float, texts: Collection[str]) -> float:
     """From 0, texts that stand for themselves, to 1, turns that plainly answer each other.
 
-    Half a dialogue, such as requests to an assistant of which some answer its questions, counts as none.
+    One side of a dialogue, such as requests to an assistant, counts as none.
     """
     return max(0.0, 2 * closeness(strength) * alternation(texts) - 1)
 

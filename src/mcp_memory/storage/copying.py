@@ -15,6 +15,8 @@ from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import TABLES, Table
 from mcp_memory.storage.store import Store
 
+_SQL = queries.load()
+
 BATCH = 2_000
 """Rows per transaction."""
 
@@ -125,37 +127,39 @@ def _dimensions(connection: Connection) -> dict[int, int]:
 
 def _pages(connection: Connection, table: Table, after: Row | None) -> Iterator[list[Row]]:
     """All rows after a key, in the order of keys."""
-    names, order = ", ".join(table.columns), ", ".join(table.key)
+    order = ", ".join(table.key)
     later = ", ".join(f":after_{column}" for column in table.key)
     while True:
-        condition = f"({order}) > ({later})" if after else "1 = 1"
+        where = f"{_copied(table)} AND ({order}) > ({later})" if after else _copied(table)
         bound = {f"after_{column}": after[column] for column in table.key} if after else {}
-        rows = connection.run(
-            f"SELECT {names} FROM {table.name} WHERE {condition} AND {_OURS.get(table.name, '1 = 1')}"
-            f" ORDER BY {order} LIMIT {BATCH}",
-            bound,
+        sql = _SQL["page_of_rows"].format(
+            columns=", ".join(table.columns), table=table.name, where=where, order=order
         )
+        rows = connection.run(sql, {**bound, "limit": BATCH})
         if not rows:
             return
         yield rows
         after = rows[-1]
 
 
-_OURS = {"setting": f"key <> '{_UNFINISHED}'"}
+def _copied(table: Table) -> str:
+    """The condition for rows that are copied: all but the mark of an unfinished copy."""
+    return f"key <> '{_UNFINISHED}'" if table.name == "setting" else "1 = 1"
 
 
 def _count(connection: Connection, table: Table) -> int:
-    [row] = connection.run(
-        f"SELECT count(*) AS count FROM {table.name} WHERE {_OURS.get(table.name, '1 = 1')}"
-    )
+    [row] = connection.run(_SQL["count_rows"].format(table=table.name, where=_copied(table)))
     return int(row["count"])
 
 
 def _last_key(connection: Connection, table: Table) -> Row | None:
-    found = connection.run(
-        f"SELECT {', '.join(table.key)} FROM {table.name} WHERE {_OURS.get(table.name, '1 = 1')}"
-        f" ORDER BY {', '.join(f'{column} DESC' for column in table.key)} LIMIT 1"
+    sql = _SQL["page_of_rows"].format(
+        columns=", ".join(table.key),
+        table=table.name,
+        where=_copied(table),
+        order=", ".join(f"{column} DESC" for column in table.key),
     )
+    found = connection.run(sql, {"limit": 1})
     return found[0] if found else None
 
 

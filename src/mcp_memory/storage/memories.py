@@ -188,9 +188,9 @@ class Memories:
         """How many are about no entity, or superseded."""
         return self._scope.count("count_memories_outside_graph")
 
-    def any_unattached(self, newest: int) -> bool:
+    def any_orphan(self, newest: int) -> bool:
         """Whether any of the newest memories stored on their own is about no entity."""
-        return self._scope.first("unattached_memory", newest=newest) is not None
+        return self._scope.first("orphan_memory", newest=newest) is not None
 
     @property
     def current(self) -> Allowed:

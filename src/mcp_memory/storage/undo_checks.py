@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from mcp_memory.storage import queries
 from mcp_memory.storage.database import Connection, Row
 from mcp_memory.storage.schema import COLUMNS, TABLE
 
@@ -55,4 +56,5 @@ def _twin(connection: Connection, table: str, row: Row) -> str | None:
 
 def _found(connection: Connection, table: str, also: str = "", **values: Any) -> list[Row]:
     conditions = " AND ".join(f"{column} = :{column}" for column in values)
-    return connection.run(f"SELECT seq FROM {table} WHERE {conditions}{also} LIMIT 2", values)
+    sql = queries.load()["rows_like"].format(table=table, where=conditions + also)
+    return connection.run(sql, values)

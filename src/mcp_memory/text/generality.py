@@ -132,7 +132,7 @@ def is_about_the_person(prompt: str) -> bool:
 
 
 def asks_in_general(prompt: str, memories: Iterable[str] = ()) -> bool:
-    """Whether it is a question or task that anybody could ask, with nothing in it of the person's own.
+    """Whether anybody could have asked it: it names nothing of the person's own.
 
     `memories`: texts that may be meant; if most names in the question stand in them, it is a special one.
 

@@ -82,8 +82,6 @@ class Forwarder:
         """Our own requests by number; the client does not see their answers."""
         self._greeted = False
 
-    # From the client.
-
     def feed(self, line: bytes) -> None:
         message = wire.decoded(line)
         is_request = "method" in message and isinstance(message.get("id"), int | str)
@@ -147,8 +145,6 @@ class Forwarder:
         if self._connection is not None:
             with suppress(OSError):  # disconnected; unanswered requests will be sent again
                 self._connection.send(line)
-
-    # From the server.
 
     def run(self) -> None:
         """Keep a connection whenever one is needed. Raises `Refused` and `ServerEnded`."""

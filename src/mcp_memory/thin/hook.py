@@ -72,30 +72,38 @@ def _answer(words: Sequence[str], flags: Mapping[str, str], environ: Mapping[str
     event = event or str(payload.get("hook_event_name") or "")
     try:
         settings = resolve(dict(flags), environ, os.getcwd())
-        if settings["shared"] == "no":
-            return ""
-        endpoint = endpoint_of(settings, environ)
-        start = _Start(endpoint, payload)
-        request = {"event": event, "client": client, "payload": payload, "start": start.state(event)}
-        try:
-            said = ask_at(endpoint, settings, "hook", request, timeout=LIMIT)
-            if said is not None:
-                start.settle(event)
-                return str(said)
-            is_there = True
-        except NoServer:
-            is_there = False
-        if endpoint.why_not() is None:
-            kept = _kept(event, client, payload, settings, environ)
-            start.note(event, "shown" if kept else "missed")
-            # Starting a process may take longer than the remaining time.
-            _say(kept)
-            if not is_there:
-                from mcp_memory.thin.launch import start_server
-
-                start_server(endpoint, settings)
+        return "" if settings["shared"] == "no" else _asked(event, client, payload, settings, environ)
     except (Unreadable, Refused, OSError):
-        pass
+        return ""
+
+
+def _asked(
+    event: str,
+    client: str,
+    payload: Mapping[str, object],
+    settings: ThinSettings,
+    environ: Mapping[str, str],
+) -> str:
+    """The server's answer. Without one, prints the kept digest, and starts a server if none runs."""
+    endpoint = endpoint_of(settings, environ)
+    start = _Start(endpoint, payload)
+    request = {"event": event, "client": client, "payload": payload, "start": start.state(event)}
+    try:
+        said, runs = ask_at(endpoint, settings, "hook", request, timeout=LIMIT), True
+    except NoServer:
+        said, runs = None, False
+    if said is not None:
+        start.settle(event)
+        return str(said)
+    if endpoint.why_not() is None:
+        kept = _kept(event, client, payload, settings, environ)
+        start.note(event, "shown" if kept else "missed")
+        # Starting a process may take longer than the remaining time.
+        _say(kept)
+        if not runs:
+            from mcp_memory.thin.launch import start_server
+
+            start_server(endpoint, settings)
     return ""
 
 

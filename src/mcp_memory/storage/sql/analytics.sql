@@ -38,7 +38,7 @@ SELECT t.tag, count(*) AS count FROM memory_tag t WHERE t.space_id = :space_id
 SELECT count(DISTINCT t.tag) AS count FROM memory_tag t WHERE t.space_id = :space_id
 
 -- confidence_histogram --
--- What is exactly 1 belongs to the last bin.
+-- A confidence of exactly 1 belongs to the last bin.
 SELECT x.bin, count(*) AS count
   FROM (SELECT CASE WHEN {effective} >= 1 THEN :bin_count - 1
                     ELSE CAST(floor({effective} * :bin_count) AS INTEGER) END AS bin

@@ -4,7 +4,7 @@ SELECT o.seq, o.at, o.before FROM event o
  ORDER BY o.seq LIMIT :limit
 
 -- first_version_after --
--- A version holds what a memory said until then; absorbed wordings are versions, too, but of another memory.
+-- A version is the state until its time. Absorbed wordings are versions too, but of another memory.
 SELECT v.memory_seq, v.state, v.created_at FROM memory_version v
  WHERE v.space_id = :space_id AND v.memory_seq IN ({keys}) AND v.created_at > :at AND v.reason <> 'absorbed'
  ORDER BY v.memory_seq, v.number
@@ -18,7 +18,7 @@ SELECT o.seq, o.entity_seq, o.memory_seq, o.relevance, o.created_at FROM entity_
  WHERE o.space_id = :space_id AND o.memory_seq IN ({keys}) ORDER BY o.seq
 
 -- bare_relations_touching --
--- Without the names of the ends, which may have been others then.
+-- Without the names of the ends, which may have changed since.
 SELECT {columns} FROM relation o
  WHERE o.space_id + 0 = :space_id AND (o.source_seq IN ({keys}) OR o.target_seq IN ({keys}))
  ORDER BY o.seq + 0

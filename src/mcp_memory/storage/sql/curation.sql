@@ -1,5 +1,5 @@
 -- entities_above --
--- With more observations than the least threshold, those that others superseded included.
+-- Entities with more observations than the lowest threshold, superseded ones included.
 SELECT em.entity_seq, count(*) AS count
   FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
  WHERE em.space_id = :space_id AND m.forgotten_at IS NULL
@@ -17,7 +17,7 @@ SELECT count(*) AS count FROM memory m
    AND EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = m.seq)
 
 -- stale_entities --
--- Not opened nor found since, and seldom before; one that was never opened counts from when it was changed.
+-- Neither opened nor found since, and seldom before. An entity never opened counts from its last change.
 SELECT e.seq, e.name, e.type, e.updated_at, a.last_at, COALESCE(a.access_count, 0) AS access_count
   FROM entity e LEFT JOIN entity_access a ON a.entity_seq = e.seq
  WHERE e.space_id = :space_id AND e.status NOT IN ('archived', 'archivado')

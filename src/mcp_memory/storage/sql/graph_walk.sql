@@ -12,7 +12,7 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
  ORDER BY o.strength DESC, o.seq LIMIT :limit
 
 -- newest_memories_of --
--- The same number for each entity, however many one has.
+-- The same limit for each entity.
 SELECT {columns}, x.entity_seq
   FROM (SELECT em.entity_seq, em.memory_seq,
                row_number() OVER (PARTITION BY em.entity_seq ORDER BY max(em.seq) DESC) AS place
@@ -25,7 +25,7 @@ SELECT {columns}, x.entity_seq
  ORDER BY x.entity_seq, x.place
 
 -- best_connected --
--- By how many active relations touch an entity; those that none touches come last, the oldest first.
+-- Ordered by the number of active relations; entities without any come last, oldest first.
 SELECT e.seq, COALESCE(d.degree, 0) AS degree
   FROM entity e
   LEFT JOIN (SELECT x.seq, count(*) AS degree

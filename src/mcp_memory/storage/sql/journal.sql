@@ -46,7 +46,7 @@ SELECT DISTINCT o.act FROM event o
 UPDATE event SET undone_at = :at WHERE space_id = :space_id AND seq IN ({keys})
 
 -- mark_act_redone --
--- What an undo took back is done again when the undo itself is taken back.
+-- Undoing an undo repeats the change that it reverted.
 UPDATE event SET undone_at = NULL WHERE space_id = :space_id AND act = :act AND undone_at = :at
 
 -- last_event --
@@ -67,7 +67,7 @@ DELETE FROM event
                 LIMIT :limit)
 
 -- active_clients --
--- Of the newest changes only: what somebody did long ago does not make them active.
+-- Reads only the newest changes: older ones do not make a client active.
 SELECT x.client, count(DISTINCT x.act) AS change_count, max(x.at) AS last_at
   FROM (SELECT o.client, o.act, o.at FROM event o
          WHERE o.space_id = :space_id ORDER BY o.seq DESC LIMIT 10000) x

@@ -28,21 +28,21 @@ SELECT {columns} FROM memory o
  ORDER BY {order}
 
 -- keys_of_memory --
--- What an order goes by, exactly as the database computes it.
+-- The sort key of a memory, exactly as the database computes it.
 SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.seq = :seq
 
 -- count_memories --
 SELECT count(*) AS count FROM memory o WHERE {where}
 
 -- reinforce_memories --
--- Being read makes a memory stronger. Not journaled: it is use, not a change of what is known.
+-- Reading reinforces a memory. Not journaled: usage is not a change of knowledge.
 UPDATE memory
    SET access_count = access_count + 1, accessed_at = :at,
        confidence = CASE WHEN confidence > 1.0 - :added THEN 1.0 ELSE confidence + :added END
  WHERE space_id = :space_id AND seq IN ({keys})
 
 -- confirm_captured --
--- What was opened or changed is no longer on trial.
+-- Memories that were opened or changed are no longer on trial.
 UPDATE memory SET captured_at = NULL WHERE space_id = :space_id AND captured_at IS NOT NULL AND seq IN ({keys})
 
 -- put_memory_tag --
@@ -63,15 +63,15 @@ SELECT COALESCE(max(number), 0) AS count FROM memory_version
  WHERE space_id = :space_id AND memory_seq = :memory_seq
 
 -- ranking_facts_of_memories --
--- What ranking needs to know of candidates, without reading what they say.
+-- The fields of candidates that ranking needs, without their texts.
 SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective_confidence
   -- CROSS JOIN: by number first, then the conditions; SQLite would rather walk through the whole space.
   FROM memory k CROSS JOIN memory o WHERE k.seq IN ({keys}) AND o.seq = k.seq AND {where}
 
 -- neighbours_of_memories --
--- What was stored right before and right after each, whatever it says.
+-- The neighbours of each memory: stored right before and right after it.
 SELECT o.seq,
-       -- Of one moment, of which an import may bring thousands, or of an earlier one.
+       -- Stored at the same time, as thousands of an import are, or earlier.
        COALESCE((SELECT max(p.seq) FROM memory p
                   WHERE p.space_id = :space_id AND p.forgotten_at IS NULL
                     AND p.created_at = o.created_at AND p.seq < o.seq),
@@ -105,8 +105,8 @@ SELECT count(*) AS count FROM memory o
    AND (o.superseded_at IS NOT NULL
         OR NOT EXISTS (SELECT 1 FROM entity_memory em WHERE em.memory_seq = o.seq))
 
--- unattached_memory --
--- Only the newest are looked at: where all of many are about something, the next one will be, too.
+-- orphan_memory --
+-- Checks only the newest: if all of them are about an entity, an older one seldom is not.
 SELECT o.seq
   FROM (SELECT m.seq FROM memory m
          WHERE m.space_id = :space_id AND m.origin = 'memory' AND m.forgotten_at IS NULL

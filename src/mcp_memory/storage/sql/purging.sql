@@ -26,7 +26,7 @@ DELETE FROM co_occurrence WHERE a_seq = :entity_seq OR b_seq = :entity_seq
 DELETE FROM search_event WHERE space_id = :space_id AND lower(query) LIKE :needle ESCAPE '\'
 
 -- remove_searches_that_found --
--- Their words are often those of what is purged, and they only teach the ranking.
+-- Such searches often contain the words of a purged text, and only serve tuning.
 DELETE FROM search_event WHERE space_id = :space_id
    AND seq IN (SELECT r.event_seq FROM search_result r WHERE r.entity_seq = :entity_seq)
 

@@ -21,7 +21,7 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
  ORDER BY o.seq
 
 -- first_relations_touching --
--- The ends are looked up only for what is shown: a hub has thousands of relations. `+ 0`: without it SQLite
+-- Looks up the ends only of relations that are shown: a hub has thousands. `+ 0`: without it SQLite
 -- walks all relations in their order.
 SELECT {columns}
   FROM (SELECT * FROM relation

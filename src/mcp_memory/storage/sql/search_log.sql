@@ -11,7 +11,7 @@ VALUES (:event_seq, :entity_seq, :rank, :baseline_rank, :relevance, :limbic_scor
         :importance, :temporal, :cooc)
 
 -- lately_shown --
--- What a client was shown by its latest searches, each entity with the latest of them.
+-- Entities that the latest searches showed to a client, each with the latest such search.
 SELECT r.entity_seq, max(e.seq) AS event_seq, n.name
   FROM search_event e
   JOIN search_result r ON r.event_seq = e.seq AND r.rank <= e.result_count

@@ -1,5 +1,5 @@
 -- record_access --
--- Only of what is still there: it may have been deleted since it was read.
+-- Only for existing entities: one may have been deleted since it was read.
 INSERT INTO entity_access (entity_seq, access_count, last_at)
 SELECT e.seq, 1, :at FROM entity e WHERE e.space_id = :space_id AND e.seq IN ({keys}) ORDER BY e.seq
 ON CONFLICT (entity_seq) DO UPDATE SET access_count = entity_access.access_count + 1, last_at = excluded.last_at
@@ -17,7 +17,7 @@ SELECT a.seq, b.seq, 1, :at FROM entity a JOIN entity b ON b.seq > a.seq
 ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_at = excluded.last_at
 
 -- entity_standings --
--- What ranking must know of each: `degree` counts active relations, one to itself once; `share` is that of
+-- Usage facts for ranking: `degree` counts active relations, one to itself once; `share` is that of
 -- `metadata` among the current observations.
 SELECT e.seq, e.created_at, e.status, a.access_count, a.last_at,
        (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) AS active_days,

@@ -76,7 +76,7 @@ SELECT 'reflection', r.seq, r.space_id, 1 FROM reflection r
 ON CONFLICT (owner, seq) DO NOTHING
 
 -- unembedded --
--- What a model that is being built still lacks.
+-- Rows without a vector of the model that is being built.
 SELECT x.owner, x.seq, x.space_id, s.name AS space
   FROM (SELECT 'memory' AS owner, m.seq, m.space_id FROM memory m WHERE m.forgotten_at IS NULL
         UNION ALL SELECT 'entity', e.seq, e.space_id FROM entity e

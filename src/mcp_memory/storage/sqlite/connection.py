@@ -10,8 +10,11 @@ from typing import Any
 
 import apsw
 
+from mcp_memory.storage import queries
 from mcp_memory.storage.database import Params, Row
 from mcp_memory.storage.json_text import compact_encoder
+
+_SQL = queries.load("sqlite")
 
 APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
@@ -88,15 +91,8 @@ class SqliteConnection:
 
     def _last_number(self, table: str) -> int:
         """The largest number that a row of this table has or had. Nobody else writes during a write."""
-        [[last]] = self.raw.execute(_LAST_NUMBER.format(table=table), (table,))
+        [[last]] = self.raw.execute(_SQL["last_number"].format(table=table), {"table": table})
         return int(last)
-
-
-# The table itself is asked too, for the case that a repair has lost the sequence.
-_LAST_NUMBER = """
-SELECT max(COALESCE((SELECT max(seq) FROM sqlite_sequence WHERE name = ?), 0),
-           COALESCE((SELECT max(seq) FROM {table}), 0))
-"""
 
 
 def _group_sizes(count: int) -> Iterator[int]:

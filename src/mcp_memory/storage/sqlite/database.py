@@ -201,11 +201,11 @@ class SqliteDatabase:
             return count + repair(connection)
 
     def scrub(self) -> None:
-        # Deleted text stays in full-text segments until they are merged, in free pages until the file is
-        # rewritten, and in the log until it is truncated.
+        # Deleted text also stays in free pages until the file is rewritten, and in the log until it is
+        # truncated.
         with self.write() as connection:
             for (table,) in list(connection.raw.execute(_SQL["full_text_tables"])):
-                connection.raw.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+                connection.raw.execute(_SQL["merge_segments"].format(index=table))
         with self._write_turn(None), translated_errors():
             writer = self._open_writer()
             writer.execute("VACUUM")

@@ -114,7 +114,7 @@ def low_sequences(connection: apsw.Connection) -> Iterator[tuple[str, int]]:
     given = dict(connection.execute(_SQL["given_numbers"]))
     for table in TABLES:
         if "seq" in table.columns and table.key == ("seq",):
-            [[highest]] = connection.execute(f"SELECT max(seq) FROM {table.name}")
+            [[highest]] = connection.execute(_SQL["highest_number"].format(table=table.name))
             if highest is not None and highest > given.get(table.name, 0):
                 yield table.name, highest
 

@@ -94,7 +94,7 @@ def _references(raw: apsw.Connection) -> int:
         if parent == "space":
             raw.execute(_SQL["recover_spaces"].format(table=table))
         elif rowid is not None:
-            raw.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+            raw.execute(_SQL["remove_by_rowid"].format(table=table), {"rowid": rowid})
         else:
             raw.execute(_SQL["remove_stray_tags"])
     return len(broken)
@@ -140,7 +140,7 @@ def _words(connection: SqliteConnection) -> int:
             count += len(wrong)
             words.remove(connection, owner, space_id, sorted(wrong))
             rows = [
-                connection.run(f"SELECT * FROM {owner} WHERE seq = :seq", {"seq": seq})
+                connection.run(_SQL["row_to_index"].format(owner=owner), {"seq": seq})
                 for seq in wrong & living
             ]
             found = [words_of(owner, row) for [row] in rows]

@@ -41,13 +41,13 @@ class BadValue:
 def unreadable_rows(connection: apsw.Connection) -> Iterator[BadValue]:
     """Each value that cannot be read, of every table."""
     for table in TABLES:
-        declared = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
+        declared = dict(connection.execute(_SQL["declared_columns"], {"table": table.name}))
         yield from _wrong_numbers(connection, table.name, table.key, declared)
         wanted = [name for name, kind in declared.items() if kind in ("TIMESTAMPTZ", "JSONB")]
         if not wanted:
             continue
         columns = ", ".join(f'"{name}"' for name in (*table.key, *wanted))
-        for row in connection.execute(f"SELECT {columns} FROM {table.name}"):
+        for row in connection.execute(_SQL["values_to_check"].format(columns=columns, table=table.name)):
             key, values = row[: len(table.key)], row[len(table.key) :]
             for name, value in zip(wanted, values, strict=True):
                 is_time = declared[name] == "TIMESTAMPTZ"
@@ -64,8 +64,8 @@ def _wrong_numbers(
         if kind not in ("INTEGER", "REAL") or name in key or name.endswith(("seq", "_id")):
             continue
         wanted = ", ".join(f'"{one}"' for one in (*key, name))
-        wrong = f"typeof(\"{name}\") IN ('text', 'blob')"
-        for row in connection.execute(f"SELECT {wanted} FROM {table} WHERE {wrong}"):
+        slots = {"columns": wanted, "table": table, "column": f'"{name}"'}
+        for row in connection.execute(_SQL["texts_among_numbers"].format(**slots)):
             yield BadValue(table, row[:-1], name, is_list=False, is_time=False, value=row[-1], is_number=True)
 
 
@@ -73,13 +73,15 @@ def repair_rows(connection: apsw.Connection) -> int:
     """Replace each by a neutral value, and quarantine affected memories. Returns their number."""
     found = list(unreadable_rows(connection))
     for bad in found:
-        where = " AND ".join(f'"{column}" = ?' for column in TABLE[bad.table].key)
-        if "seq" not in TABLE[bad.table].key:
+        columns = TABLE[bad.table].key
+        key = dict(zip(columns, bad.key, strict=True))
+        slots = {"table": bad.table, "where": " AND ".join(f'"{column}" = :{column}' for column in columns)}
+        if "seq" not in columns:
             # Usage or a setting: without a readable value the row is useless.
-            connection.execute(f"DELETE FROM {bad.table} WHERE {where}", bad.key)
+            connection.execute(_SQL["remove_unreadable_row"].format(**slots), key)
             continue
-        update = f'UPDATE {bad.table} SET "{bad.column}" = ? WHERE {where}'
-        connection.execute(update, (_neutral(bad), *bad.key))
+        replace = _SQL["replace_unreadable_value"].format(**slots, column=f'"{bad.column}"')
+        connection.execute(replace, {**key, "value": _neutral(bad)})
         if bad.table == "memory":
             connection.execute(_SQL["quarantine_memory"], {"seq": bad.key[0]})
     return len(found)

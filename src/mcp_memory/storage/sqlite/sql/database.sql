@@ -13,3 +13,13 @@ SELECT count(*) AS count FROM sqlite_schema
 
 -- full_text_tables --
 SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'
+
+-- merge_segments --
+-- Deleted text stays in the segments of a full-text index until they are merged.
+INSERT INTO {index} ({index}) VALUES ('optimize')
+
+-- last_number --
+-- The largest number that a row of a table has or had. The table itself is asked too, for the case that a repair
+-- has lost the sequence.
+SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = :table), 0),
+           coalesce((SELECT max(seq) FROM {table}), 0))

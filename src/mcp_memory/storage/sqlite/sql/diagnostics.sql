@@ -49,7 +49,7 @@ SELECT o.seq FROM {owner} o
    AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.owner = '{owner}' AND v.seq = o.seq)
 
 -- wrong_sketches --
--- What is counted and what is there differ: eight bytes of id and one bit a dimension for each entry.
+-- Segments whose size differs from their count: each entry has an id of eight bytes and one bit a dimension.
 SELECT k.model_id, k.owner, k.space_id FROM vector_sketch k
   JOIN embedding_model m ON m.seq = k.model_id
   LEFT JOIN (SELECT model_id, owner, space_id, sum(length(ids)) / 8.0 AS ids, sum(length(codes)) AS codes
@@ -117,3 +117,27 @@ DELETE FROM memory_tag
 
 -- quarantine_memory --
 UPDATE memory SET quarantined_at = coalesce(quarantined_at, created_at) WHERE seq = :seq
+
+-- declared_columns --
+SELECT name, type FROM pragma_table_info(:table)
+
+-- values_to_check --
+SELECT {columns} FROM {table}
+
+-- texts_among_numbers --
+SELECT {columns} FROM {table} WHERE typeof({column}) IN ('text', 'blob')
+
+-- remove_unreadable_row --
+DELETE FROM {table} WHERE {where}
+
+-- replace_unreadable_value --
+UPDATE {table} SET {column} = :value WHERE {where}
+
+-- highest_number --
+SELECT max(seq) FROM {table}
+
+-- remove_by_rowid --
+DELETE FROM {table} WHERE rowid = :rowid
+
+-- row_to_index --
+SELECT * FROM {owner} WHERE seq = :seq

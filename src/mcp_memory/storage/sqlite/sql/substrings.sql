@@ -7,7 +7,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS {index}
 INSERT OR REPLACE INTO {index} (rowid, body) VALUES (:seq, :body)
 
 -- rows_with_trigrams --
--- What the index may have missed counts too: rows that are newer, or have changed since.
+-- Rows that the index may lack count too: newer ones, and those changed since.
 SELECT rowid FROM {index} WHERE {index} MATCH :trigrams
 UNION ALL
 SELECT seq FROM {owner} WHERE space_id = :space_id AND seq > {last_seq}

@@ -25,7 +25,7 @@ SELECT id, seq, embedding FROM vector
  ORDER BY id LIMIT :vector_most
 
 -- nearest_of_few --
--- For a filter that lets few of many rows through: only their vectors are read.
+-- For a selective filter: reads only the vectors of rows that pass.
 SELECT v.id, v.seq, v.embedding
   FROM {owner} o CROSS JOIN vector v ON v.seq = o.seq
  WHERE v.model_id = :vector_model AND v.owner = :vector_owner AND v.space_id = :vector_space AND {allowed}
@@ -64,7 +64,7 @@ SELECT owner, space_id, count(*) AS count FROM vector WHERE model_id = :model_id
  GROUP BY owner, space_id HAVING count(*) >= :least
 
 -- stale_sketches --
--- Of a model that was removed, or most of whose entries are of vectors that were replaced or deleted.
+-- Sketches of a removed model, and those whose entries are mostly of replaced or deleted vectors.
 SELECT k.model_id, k.owner, k.space_id FROM vector_sketch k
  WHERE k.entry_count > :spare + 1.5 * (SELECT count(*) FROM vector v
                                         WHERE v.model_id = k.model_id AND v.owner = k.owner
