@@ -232,6 +232,28 @@ def test_a_writer_does_not_read_more_vectors_than_are_kept(
     assert seqs_of(nearest(database, vectors[20], limit=3)) == exact(vectors[:29], vectors[20], 3)
 
 
+def test_replaced_vectors_are_found_when_no_more_can_be_kept(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_cache, "MOST_ROWS", 8)
+    vectors = unit_vectors(16)
+    remember(database, vectors[:8])
+    nearest(database, vectors[0])
+    model = EmbeddingModel(MODEL, "one", DIMENSIONS, "", "active")
+    with database.write() as connection:
+        replaced = [(seq, 1, vectors[seq + 7].tobytes()) for seq in range(3, 9)]
+        VECTORS.put(connection, MODEL, "memory", replaced)
+    with database.write() as connection:
+        near = [
+            database.vectors.any_near(connection, model, "memory", one.tobytes(), 1, 0.95) for one in vectors
+        ]
+    assert [near[0], near[1], *near[10:]] == [True] * 8
+    current = [*vectors[:2], *vectors[10:16]]
+    for number, vector in enumerate(current, start=1):
+        [(seq, cosine)] = nearest(database, vector, limit=1)
+        assert (seq, round(cosine, 1)) == (number, 1.0)
+
+
 def test_vectors_that_were_taken_back_are_not_kept(database: SqliteDatabase) -> None:
     vectors = unit_vectors(3)
     remember(database, vectors[:1])

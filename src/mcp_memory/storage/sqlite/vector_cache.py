@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from mcp_memory.storage.sqlite.connection import SqliteConnection
 
-MOST_ROWS = 5_000
-"""Vectors of a space that are kept whole: comparing them takes less than reading a sketch's candidates."""
+MOST_ROWS = 12_000
+"""Vectors of a space that are kept whole: comparing them takes a fifth of reading a sketch's candidates."""
 
 SPARE = 1.25
 """Room for so many times the vectors, so that one more does not copy all of them."""
 
-MOST_BYTES = 24 * 2**20
-"""Memory for all that is kept."""
+MOST_BYTES = 48 * 2**20
+"""Memory for all that is kept: room for the entities and the memories of one such space."""
 
 _SQL = queries.load("sqlite")
 
@@ -71,11 +71,13 @@ class _Buffer:
     def has_room(self, count: int) -> bool:
         return self.used + count <= len(self.seqs)
 
-    def add(self, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats) -> None:
+    def add(
+        self, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats, lengths: vector_codes.Floats
+    ) -> None:
         end = self.used + len(seqs)
         self.seqs[self.used : end] = seqs
         self.rows[self.used : end] = rows
-        self.lengths[self.used : end] = vector_codes.lengths(rows)
+        self.lengths[self.used : end] = lengths
         self.used = end
 
 
@@ -86,6 +88,10 @@ class KeptVectors:
     last_id: int
     count: int
     buffer: _Buffer
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        return self.last_id, self.count
 
     @property
     def seqs(self) -> npt.NDArray[np.int64]:
@@ -101,12 +107,12 @@ class KeptVectors:
             self.buffer.rows[: self.count], self.buffer.lengths[: self.count], query
         )
 
-    def nearest_first(self, query: bytes, least: int | None = None) -> list[tuple[int, float]]:
+    def nearest_first(self, query: bytes, least: int) -> list[tuple[int, float]]:
         """The nearest with their cosines, equal ones by their numbers: at least so many, else all."""
         import numpy as np
 
         seqs, similarities = self.seqs, self.similarities(query)
-        if least is not None and least < self.count:
+        if least < self.count:
             farthest = np.partition(similarities, self.count - least)[self.count - least]
             near = np.flatnonzero(similarities >= farthest)
             seqs, similarities = seqs[near], similarities[near]
@@ -161,7 +167,6 @@ class VectorCache:
         known = self._kept.get(key)
         if known is None or connection.has_written or not connection.is_writing:
             return None
-        # Very many may have come since, of which one more than can be kept is read.
         found = self._read(connection, scope, dimensions, known)
         if found.count > MOST_ROWS:
             return None
@@ -174,11 +179,11 @@ class VectorCache:
         [stamp] = connection.run(_SQL["vector_stamp"], scope)
         if stamp["count"] > MOST_ROWS:
             return None
-        known = self._kept.get(key)
-        if known and (known.last_id, known.count) == (stamp["last_id"] or 0, stamp["count"]):
+        known, wanted = self._kept.get(key), (stamp["last_id"] or 0, stamp["count"])
+        if known and known.stamp == wanted:
             return known
         found = self._read(connection, scope, dimensions, known)
-        if found.count != stamp["count"]:  # what was known has been deleted since, or replaced
+        if found.stamp != wanted:  # some were deleted, or the snapshot is older than what is known
             found = self._read(connection, scope, dimensions, None)
         self._kept.put(key, found, found.nbytes)
         return found
@@ -190,22 +195,30 @@ class VectorCache:
         import numpy as np
 
         known = known or KeptVectors(0, 0, _Buffer(0, dimensions))
-        most = MOST_ROWS + 1 - known.count
-        page = {"vector_after": known.last_id, "vector_most": max(1, most)}
+        # One more than can be kept tells that there are too many. Some may replace what is known.
+        page = {"vector_after": known.last_id, "vector_most": MOST_ROWS + 1}
         found = connection.run(_SQL["vectors_after"], {**scope, **page})
         rows = vector_codes.floats([row["embedding"] for row in found], dimensions)
         seqs = np.array([row["seq"] for row in found], np.int64)
         last_id = found[-1]["id"] if found else known.last_id
         with self._adding:
-            return KeptVectors(last_id, known.count + len(seqs), _extended(known, seqs, rows))
+            buffer = _extended(known, seqs, rows)
+            return KeptVectors(last_id, buffer.used, buffer)
 
 
 def _extended(known: KeptVectors, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats) -> _Buffer:
-    """A buffer that begins with what is known: its own if nothing else follows there, and there is room."""
-    buffer = known.buffer
-    if buffer.used != known.count or not buffer.has_room(len(seqs)):
-        whole = known.count + len(seqs)
+    """A buffer with what is known and not replaced, and what came after it.
+
+    It is the known one if that has room, nothing else follows there, and nothing was replaced.
+    """
+    import numpy as np
+
+    buffer, count = known.buffer, known.count
+    current = np.isin(known.seqs, seqs, invert=True)
+    if buffer.used != count or not buffer.has_room(len(seqs)) or not current.all():
+        whole = int(current.sum()) + len(seqs)
         buffer = _Buffer(int(SPARE * whole) + 1, rows.shape[1])
-        buffer.add(known.seqs, known.buffer.rows[: known.count])
-    buffer.add(seqs, rows)
+        kept = known.buffer
+        buffer.add(known.seqs[current], kept.rows[:count][current], kept.lengths[:count][current])
+    buffer.add(seqs, rows, vector_codes.lengths(rows))
     return buffer

@@ -143,13 +143,18 @@ class _SqliteSearch:
         return found
 
     def among(self, kept: KeptVectors) -> Found:
-        """The nearest of those kept in memory: the best are checked against the filter, then the others."""
+        """The nearest of those kept in memory: the best are checked against the filter.
+
+        If it lets too few of them through, all that it lets through are compared: one tag of many has few
+        rows, and an index for them.
+        """
         if self.allowed.whole_space:
             return kept.nearest_first(self.query, self.limit)[: self.limit]
         found = kept.nearest_first(self.query, REACH * self.limit)
         passing = self._passing(found)
         if len(passing) < self.limit and len(found) < kept.count:
-            passing += self._passing(kept.nearest_first(self.query)[len(found) :])
+            allowed = [row["seq"] for row in self._run("allowed_seqs")]
+            passing = self._best(list(kept.cosines(self.query, allowed).items()))
         return passing[: self.limit]
 
     def _passing(self, found: Found) -> Found:

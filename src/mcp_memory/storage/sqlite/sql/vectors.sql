@@ -30,6 +30,9 @@ SELECT v.id, v.seq, v.embedding
   FROM {owner} o CROSS JOIN vector v ON v.seq = o.seq
  WHERE v.model_id = :vector_model AND v.owner = :vector_owner AND v.space_id = :vector_space AND {allowed}
 
+-- allowed_seqs --
+SELECT o.seq FROM {owner} o WHERE {allowed}
+
 -- nearest_candidates --
 SELECT v.id, v.seq, v.embedding
   FROM json_each(:vector_ids) near CROSS JOIN vector v ON v.id = near.value
