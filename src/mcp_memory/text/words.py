@@ -185,6 +185,9 @@ def _indexed(chunk: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _tokens_of(chunk: str) -> tuple[str, ...]:
+    # Fast path: most chunks are a single word or number, which has no other forms.
+    if chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and chunk[1:].islower())):
+        return (_stem(chunk.lower()[:LONGEST_TOKEN]),)
     return tuple(map(_stem, dict.fromkeys(_forms(chunk, with_single_ideographs=True))))
 
 
