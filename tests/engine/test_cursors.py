@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 
 import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.errors import Invalid
+from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Filter, Memory
 from mcp_memory.storage.orders import ORDERS
 from tests.fakes import Clock
+
+Pages = Callable[..., tuple[list[str], int, str | None]]
+"""What a list shows on one page, by name; how many there are; where the next one begins."""
 
 
 @pytest.fixture
@@ -129,3 +134,84 @@ def test_a_cursor_that_is_none_is_refused(shelf: Engine, cursor: str) -> None:
 def test_a_cursor_from_the_far_future_is_harmless(shelf: Engine) -> None:
     later = made_up("weakest", "9999-01-01T00:00:00+00:00", [0.0, 0])
     assert shelf.memories.find(Filter(), order="weakest", limit=5, cursor=later).memories
+
+
+@pytest.fixture
+def web(engine: Engine) -> Engine:
+    """A hub that knows twelve others, of two types."""
+    others = [NewEntity(name=f"n{number:02}", type="odd" if number % 2 else "even") for number in range(12)]
+    engine.graph.create_entities([NewEntity(name="hub", type="even"), *others])
+    engine.graph.create_relations(
+        [NewRelation(source="hub", target=one.name, type=f"knows_{one.type}") for one in others]
+    )
+    return engine
+
+
+def entities(engine: Engine, **wanted: object) -> tuple[list[str], int, str | None]:
+    page = engine.entities.find(**wanted)  # type: ignore[arg-type]
+    return [one.entity.name for one in page.entities], page.total, page.cursor
+
+
+def relations(engine: Engine, **wanted: object) -> tuple[list[str], int, str | None]:
+    page = engine.inventory.relations(**wanted)  # type: ignore[arg-type]
+    return [one.target for one in page.relations], page.total, page.cursor
+
+
+def relations_of_hub(engine: Engine, **wanted: object) -> tuple[list[str], int, str | None]:
+    page = engine.inventory.relations_of("hub", **wanted)  # type: ignore[arg-type]
+    return [one.target for one in page.relations], page.total, page.cursor
+
+
+LISTS = pytest.mark.parametrize("listed", [entities, relations, relations_of_hub])
+
+
+@LISTS
+@pytest.mark.parametrize("wanted", [{}, {"type": "odd"}, {"type": "knows_even"}])
+def test_entities_and_relations_are_walked_the_same_way(
+    web: Engine, listed: Pages, wanted: dict[str, str]
+) -> None:
+    whole, total, cursor = listed(web, limit=100, **wanted)
+    assert (total, cursor) == (len(whole), None)
+    seen, _, cursor = listed(web, limit=5, **wanted)
+    while cursor:
+        page, total, cursor = listed(web, limit=5, cursor=cursor, **wanted)
+        assert total == len(whole)
+        seen += page
+    assert seen == whole
+
+
+@LISTS
+def test_entities_that_go_meanwhile_move_no_page(web: Engine, listed: Pages) -> None:
+    whole, _, _ = listed(web, limit=100)
+    _, _, cursor = listed(web, limit=5)
+    web.graph.delete_entities([whole[3], whole[4], whole[6]])
+    following, _, _ = listed(web, limit=3, cursor=cursor)
+    assert following == [whole[5], whole[7], whole[8]]
+
+
+def test_entities_of_the_past_are_walked_by_cursor(web: Engine, clock: Clock) -> None:
+    then = clock()
+    clock.advance(hours=1)
+    web.graph.delete_entities(["n03", "n07"])
+    whole, _, _ = entities(web, limit=100, as_of=then)
+    first, _, cursor = entities(web, limit=6, as_of=then)
+    rest, total, _ = entities(web, limit=100, cursor=cursor, as_of=then)
+    assert first + rest == whole
+    assert total == len(whole) == 13
+
+
+@LISTS
+@pytest.mark.parametrize(
+    "cursor",
+    ["x", "a" * 500, made_up(), made_up("recent", 1), made_up("stored", "1"), made_up("stored", 2**70)],
+)
+def test_a_made_up_cursor_of_entities_is_refused(web: Engine, listed: Pages, cursor: str) -> None:
+    with pytest.raises(Invalid, match="not one of ours"):
+        listed(web, limit=5, cursor=cursor)
+
+
+@LISTS
+def test_entities_begin_at_an_offset_or_at_a_cursor(web: Engine, listed: Pages) -> None:
+    _, _, cursor = listed(web, limit=5)
+    with pytest.raises(Invalid, match="one of them"):
+        listed(web, limit=5, offset=5, cursor=cursor)

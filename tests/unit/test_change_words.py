@@ -32,6 +32,16 @@ from mcp_memory.text.preview import shortened
             "ended the relation “Alice works_at Acme”",
         ),
         ({"entity_deleted": 1, "memory_deleted": 4}, {"name": "Alice"}, "deleted the entity “Alice”"),
+        (
+            {"memory_updated": 1},
+            {"id": "x", "changes": {"content": "tea is cold"}},
+            "changed the memory “tea is cold”",
+        ),
+        (
+            {"memory_updated": 1},
+            {"id": "x", "changes": {"tags": ["a"], "is_sure": True}},
+            "changed 1 memory: tags, is sure",
+        ),
         ({"change_undone": 1, "memory_created": 3}, {"act": "x"}, "undid a change"),
         ({"something_new": 1}, {}, "something new"),
     ],

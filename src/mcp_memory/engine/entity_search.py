@@ -9,6 +9,7 @@ from typing import Literal
 
 from mcp_memory.engine.candidates import Candidates, cosines, with_vectors
 from mcp_memory.engine.context import Context, Topic, checked_limit, storable
+from mcp_memory.engine.cursors import cursor_after, seq_in
 from mcp_memory.engine.learning import record_search, weights_in
 from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
@@ -127,6 +128,8 @@ class ListedEntities:
 
     entities: tuple[ListedEntity, ...]
     total: int
+    cursor: str | None = None
+    """Where the next page begins."""
 
 
 def is_baseline(query: str, tuning: Tuning) -> bool:
@@ -154,16 +157,24 @@ class EntitySearch(Topic):
         status: str | None = None,
         limit: int,
         offset: int = 0,
+        cursor: str | None = None,
         as_of: datetime | None = None,
     ) -> ListedEntities:
-        """Entities in stored order; a filter that is not given does not restrict."""
-        for text in (name, type, status):
+        """Entities in stored order; a filter that is not given does not restrict.
+
+        A page begins at an `offset`, or at the `cursor` of the page before it, as quickly however deep.
+        """
+        wanted = {"name": name, "type": type, "status": status}
+        for text in wanted.values():
             storable(text or "", "a filter")
+        after = seq_in(cursor, offset)
         with self._context.reading(as_of=as_of) as tx:
-            found = tx.entities.find(name=name, type=type, status=status, limit=limit, offset=offset)
-            counts = tx.entities.observation_counts([entity.seq for entity in found])
-            total = tx.entities.count_found(name=name, type=type, status=status)
-        return ListedEntities(tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in found), total)
+            found = tx.entities.find(**wanted, limit=limit + 1, offset=offset, after=after)
+            shown = found[:limit]
+            counts = tx.entities.observation_counts([entity.seq for entity in shown])
+            total = tx.entities.count_found(**wanted)
+        listed = tuple(ListedEntity(one, counts.get(one.seq, 0)) for one in shown)
+        return ListedEntities(listed, total, cursor_after(shown[-1].seq) if len(found) > limit else None)
 
 
 @dataclass(frozen=True, slots=True)

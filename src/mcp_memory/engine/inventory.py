@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from mcp_memory.embedding import NoModel, RemoteModel
 from mcp_memory.engine.context import Topic, storable
+from mcp_memory.engine.cursors import cursor_after, seq_in
 from mcp_memory.engine.indexing import ByWordsOnly
 from mcp_memory.model import EmbeddingModel, Filter, Relation
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRelations:
+    """A page of relations in stored order, and their total number."""
+
     relations: tuple[Relation, ...]
     total: int
+    cursor: str | None = None
+    """Where the next page begins."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,22 +67,44 @@ class Inventory(Topic):
         return self._context.store.database.cache_bytes()
 
     def relations(
-        self, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
+        self,
+        *,
+        type: str | None = None,
+        ended: bool = False,
+        limit: int,
+        offset: int = 0,
+        cursor: str | None = None,
     ) -> ListedRelations:
+        """Relations from an `offset` on, or from the `cursor` of the page before, as quickly however deep."""
         storable(type or "", "a filter")
+        after = seq_in(cursor, offset)
         with self._context.reading() as tx:
-            found = tx.relations.find(type=type, ended=ended, limit=limit, offset=offset)
+            found = tx.relations.find(type=type, ended=ended, limit=limit + 1, offset=offset, after=after)
             total = tx.relations.count_found(type=type, ended=ended)
-            return ListedRelations(self._context.faded(found, tx.at), total)
+            return self._page(found, total, limit, tx.at)
 
     def relations_of(
-        self, name: str, *, type: str | None = None, ended: bool = False, limit: int, offset: int = 0
+        self,
+        name: str,
+        *,
+        type: str | None = None,
+        ended: bool = False,
+        limit: int,
+        offset: int = 0,
+        cursor: str | None = None,
     ) -> ListedRelations:
         """Relations from or to an entity."""
+        after = seq_in(cursor, offset)
         with self._context.reading() as tx:
             touching = tx.relations.touching([tx.entities.get(name).seq], ended=ended)
             found = [relation for relation in touching if type in (None, relation.type)]
-            return ListedRelations(self._context.faded(found[offset : offset + limit], tx.at), len(found))
+            further = [relation for relation in found if relation.seq > after][offset:]
+            return self._page(further[: limit + 1], len(found), limit, tx.at)
+
+    def _page(self, found: Sequence[Relation], total: int, limit: int, at: datetime) -> ListedRelations:
+        shown = found[:limit]
+        following = cursor_after(shown[-1].seq) if len(found) > limit else None
+        return ListedRelations(self._context.faded(shown, at), total, following)
 
     def counts(self) -> Counts:
         half_life = self._context.tuning.half_life

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_memory.engine.associations import Associations, Dissociated
 from mcp_memory.engine.context import Topic, at_most, checked_limit, checked_offset, storable
-from mcp_memory.engine.cursors import cursor_of, place_in
+from mcp_memory.engine.cursors import ONE_OF_THEM, cursor_of, place_in
 from mcp_memory.engine.drafts import NewAssociation, NewMemory, checked_changes, checked_filter
 from mcp_memory.engine.memory_changes import living, refuse_twin, remove_memory
 from mcp_memory.engine.remembering import (
@@ -139,7 +139,7 @@ class Memories(Topic):
         filter = checked_filter(filter)
         checked_limit(limit, MOST_LISTED)
         if checked_offset(offset) and cursor:
-            raise Invalid("a page begins at an offset or at a cursor: give one of them")
+            raise Invalid(ONE_OF_THEM)
         half_life = self._context.tuning.half_life
         with self._context.reading(as_of=as_of) as tx:
             if about is not None:

@@ -101,11 +101,11 @@ class Entities:
         status: str | None,
         limit: int,
         offset: int,
+        after: int = 0,
     ) -> list[Entity]:
         where, params = self._where(name=name, type=type, status=status)
-        found = self._scope.run(
-            "find_entities", slots={**_SLOTS, "where": where}, **params, limit=limit, offset=offset
-        )
+        place = {"limit": limit, "offset": offset, "after": after}
+        found = self._scope.run("find_entities", slots={**_SLOTS, "where": where}, **params, **place)
         return [entity_of(row) for row in found]
 
     def count_found(self, *, name: str | None = None, type: str | None, status: str | None) -> int:

@@ -70,11 +70,12 @@ class Relations:
         found = self._scope.run("relations_page", slots=_SLOTS, after=after, limit=limit)
         return [relation_of(row) for row in found]
 
-    def find(self, *, type: str | None, ended: bool, limit: int, offset: int) -> list[Relation]:
+    def find(
+        self, *, type: str | None, ended: bool, limit: int, offset: int, after: int = 0
+    ) -> list[Relation]:
         where, params = self._where(type, ended)
-        found = self._scope.run(
-            "find_relations", slots={**_SLOTS, "where": where}, **params, limit=limit, offset=offset
-        )
+        place = {"limit": limit, "offset": offset, "after": after}
+        found = self._scope.run("find_relations", slots={**_SLOTS, "where": where}, **params, **place)
         return [relation_of(row) for row in found]
 
     def count_found(self, *, type: str | None, ended: bool) -> int:

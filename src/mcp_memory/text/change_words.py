@@ -26,6 +26,9 @@ _IRREGULAR = {
     "group of equal memories": "groups of equal memories",
 }
 
+_FEW = 4
+"""Changed fields that a summary names."""
+
 
 def change_in_words(counts: Mapping[str, int], name: str, payload: Mapping[str, Any]) -> str:
     """A change by how often each event happened, and the name and payload of its first one."""
@@ -46,10 +49,20 @@ def change_in_words(counts: Mapping[str, int], name: str, payload: Mapping[str, 
 
 def _single(name: str, payload: Mapping[str, Any]) -> str:
     verb, noun = _deed(name)
-    label = payload.get("content") or payload.get("name") or payload.get("preview")
+    changes = payload.get("changes")
+    texts = {**(changes if isinstance(changes, Mapping) else {}), **payload}
+    label = texts.get("content") or texts.get("name") or texts.get("preview")
     if kind_of(name).entity_fields == ("source", "target") and "source" in payload and "target" in payload:
         label = f"{payload['source']} {payload.get('type', '')} {payload['target']}"
-    return f"{verb} the {noun} “{shortened(str(label))}”" if label else f"{verb} 1 {noun}"
+    if label:
+        return f"{verb} the {noun} “{shortened(str(label))}”"
+    return f"{verb} 1 {noun}{_fields(changes)}"
+
+
+def _fields(changes: Any) -> str:
+    """Which fields changed, where the new text does not tell."""
+    names = [field.replace("_", " ") for field in changes] if isinstance(changes, Mapping) else []
+    return f": {', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}" if names else ""
 
 
 def _counted(event: str, count: int) -> str:

@@ -58,7 +58,7 @@ def test_history_lists_changes_newest_first_in_pages(shell: Shell, id: str) -> N
     [newest] = shell.json("history", "--limit", "1")
     [older] = shell.json("history", "--limit", "1", "--before", str(newest["cursor"]))
     assert (newest["summary"], older["summary"]) == (
-        "changed 1 memory",
+        "changed 1 memory: pinned",
         "created 1 entity, remembered 1 memory",
     )
     assert f"--before {newest['cursor']}" in shell.run("history", "--limit", "1").stderr
@@ -81,7 +81,7 @@ def test_undo_takes_back_the_last_change_and_itself(shell: Shell, id: str) -> No
 def test_undo_of_a_change_that_history_shows(shell: Shell, id: str) -> None:
     shell.said("memories", "pin", id)
     shell.said("remember", "something else")
-    change = next(one for one in shell.json("history") if one["summary"] == "changed 1 memory")
+    change = next(one for one in shell.json("history") if one["summary"] == "changed 1 memory: pinned")
     assert "Undone" in shell.said("undo", change["act"])
     assert shell.json("memories", "list", "--pinned")["total"] == 0
 

@@ -25,7 +25,6 @@ from mcp_memory.server.rest.dependencies import (
     IfMatch,
     Made,
     OnlyOnce,
-    Paging,
     Which,
     expected_version,
 )
@@ -70,7 +69,7 @@ class EntityPage(Page):
     entities: list[ListedEntity] = Field(serialization_alias="items")
 
 
-class WhichEntities(Paging):
+class WhichEntities(CursorPaging):
     name: str | None = Field(None, description="Of exactly this name.")
     type: str | None = Field(None, validation_alias="entity_type")
     status: str | None = None
@@ -121,7 +120,7 @@ def create_entity(new: EntityToHave, once: OnlyOnce) -> EntityInFull:
 def list_entities(which: Annotated[WhichEntities, Query()], request: Request, engine: Acting) -> EntityPage:
     """List entities in the order they were stored."""
     found = engine.entities.find(**which.values())
-    return EntityPage.of(found, next=which.next(request, found.total))
+    return EntityPage.of(found, next=which.page_at(request, found.cursor))
 
 
 @router.get("/search")

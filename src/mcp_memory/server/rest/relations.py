@@ -12,7 +12,15 @@ from mcp_memory.engine import Engine
 from mcp_memory.errors import EntityNotFound
 from mcp_memory.inputs import NewRelation
 from mcp_memory.server.problems import documented
-from mcp_memory.server.rest.dependencies import ANYWHERE, DONE_BEFORE, Acting, Id, Made, OnlyOnce, Paging
+from mcp_memory.server.rest.dependencies import (
+    ANYWHERE,
+    DONE_BEFORE,
+    Acting,
+    CursorPaging,
+    Id,
+    Made,
+    OnlyOnce,
+)
 from mcp_memory.server.rest.fields import IN_BODY, Body, Page
 from mcp_memory.server.shapes.entities import Relation
 from mcp_memory.server.shapes.inputs import takes
@@ -32,7 +40,7 @@ class RelationChanges(Body):
     """Changes to a relation. Fields that are not given stay as they are."""
 
 
-class WhichRelations(Paging):
+class WhichRelations(CursorPaging):
     entity_id: str | None = Field(None, description="From or to this entity, by its id or name.")
     type: str | None = Field(None, validation_alias="relation_type")
     ended: bool = Field(False, description="Also those that have ended.")
@@ -74,7 +82,7 @@ def list_relations(
     entity = wanted.pop("entity_id")
     inventory = engine.inventory
     found = inventory.relations(**wanted) if entity is None else inventory.relations_of(entity, **wanted)
-    return RelationPage.of(found, next=which.next(request, found.total))
+    return RelationPage.of(found, next=which.page_at(request, found.cursor))
 
 
 @router.get("/{id:uuid}", responses=documented(404))

@@ -66,9 +66,17 @@ class PastEntities(Entities):
         return len(self._all())
 
     def find(
-        self, *, name: str | None = None, type: str | None, status: str | None, limit: int, offset: int
+        self,
+        *,
+        name: str | None = None,
+        type: str | None,
+        status: str | None,
+        limit: int,
+        offset: int,
+        after: int = 0,
     ) -> list[Entity]:
-        return self._all(name=name, type=type, status=status)[offset : offset + limit]
+        found = [one for one in self._all(name=name, type=type, status=status) if one.seq > after]
+        return found[offset : offset + limit]
 
     def count_found(self, *, name: str | None = None, type: str | None, status: str | None) -> int:
         return len(self._all(name=name, type=type, status=status))

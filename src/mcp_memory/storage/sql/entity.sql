@@ -15,7 +15,7 @@ SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.name IN ({keys
 SELECT {columns} FROM entity o WHERE o.space_id = :space_id AND o.seq > :after ORDER BY o.seq LIMIT :limit
 
 -- find_entities --
-SELECT {columns} FROM entity o WHERE {where} ORDER BY o.seq LIMIT :limit OFFSET :offset
+SELECT {columns} FROM entity o WHERE {where} AND o.seq > :after ORDER BY o.seq LIMIT :limit OFFSET :offset
 
 -- count_entities --
 SELECT count(*) AS count FROM entity WHERE space_id = :space_id

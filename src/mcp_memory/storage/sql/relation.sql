@@ -40,7 +40,7 @@ SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN enti
 
 -- find_relations --
 SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
- WHERE {where} ORDER BY o.seq LIMIT :limit OFFSET :offset
+ WHERE {where} AND o.seq > :after ORDER BY o.seq LIMIT :limit OFFSET :offset
 
 -- count_found_relations --
 SELECT count(*) AS count FROM relation o WHERE {where}
