@@ -4,16 +4,24 @@ export type Part = { kind: "same" | "removed" | "added"; text: string };
 
 const LONGEST = 1200; // words; beyond that the texts are shown one after the other
 
+const LEAST_COMMON = 0.55; // of the words and spaces of the shorter one
+
+const apart = (before: string, after: string): Part[] =>
+  [
+    { kind: "removed" as const, text: before },
+    { kind: "same" as const, text: before && after ? "\n" : "" },
+    { kind: "added" as const, text: after },
+  ].filter((part) => part.text);
+
 export function difference(before: string, after: string): Part[] {
   const a = before.split(/(\s+)/);
   const b = after.split(/(\s+)/);
   if (a.length > LONGEST || b.length > LONGEST) {
-    return [
-      { kind: "removed", text: before },
-      { kind: "added", text: after },
-    ];
+    return apart(before, after);
   }
   const common = longestCommon(a, b);
+  // Two texts that share a few small words are not one text that changed.
+  if (common(0, 0) < LEAST_COMMON * Math.min(a.length, b.length)) return apart(before, after);
   const parts: Part[] = [];
   const push = (kind: Part["kind"], text: string) => {
     const last = parts.at(-1);

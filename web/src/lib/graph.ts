@@ -75,10 +75,8 @@ export function addRelations(graph: Shown, relations: Relation[]): void {
     if (graph.hasEdge(relation.id)) graph.replaceEdgeAttributes(relation.id, data);
     else graph.addEdgeWithKey(relation.id, source, target, data);
   }
-  // Thousands of large dots would hide each other, and cost most of a frame.
-  const scale = graph.order > 3000 ? 0.45 : 1;
   graph.updateEachNodeAttributes((id, data) => {
     const degree = graph.degree(id);
-    return { ...data, degree, size: (4 + Math.min(14, Math.sqrt(degree) * 2.2)) * scale };
+    return { ...data, degree, size: 4 + Math.min(14, Math.sqrt(degree) * 2.2) };
   });
 }
