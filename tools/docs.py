@@ -6,6 +6,7 @@ python tools/docs.py --check    fail if they are out of date
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -21,6 +22,7 @@ from mcp_memory.events import EVENTS
 from mcp_memory.server.mcp.sets import tool_sets
 
 DOCS = Path(__file__).parents[1] / "docs"
+BROWSER_TESTS = DOCS.parent / "tests" / "browser"
 NOTE = "<!-- Made by tools/docs.py; change the program, then run `make docs`. -->"
 
 
@@ -141,7 +143,42 @@ def events() -> Iterator[str]:
         yield f"| `{name}` | {', '.join(shown)} |"
 
 
+def browser_tests() -> Iterator[str]:
+    yield "# What the tests do in the browser"
+    yield ""
+    yield (
+        "The tests of `tests/browser/` use the page in a real Chromium as a person would. Their names are "
+        "these sentences; `make test` runs them."
+    )
+    for file in sorted(BROWSER_TESTS.glob("test_*.py")):
+        module = ast.parse(file.read_text("utf-8"))
+        yield ""
+        yield f"## {(ast.get_docstring(module) or file.stem).splitlines()[0].rstrip('.')}"
+        yield ""
+        for test in ast.walk(module):
+            if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):
+                yield f"- {_sentence(test.name)}{_each(test)}"
+
+
+def _sentence(name: str) -> str:
+    words = name.removeprefix("test_").replace("_", " ")
+    return words[0].upper() + words[1:]
+
+
+def _each(test: ast.FunctionDef) -> str:
+    """What a test is repeated for: `ids` of its parameters."""
+    ids = [
+        ast.literal_eval(keyword.value)
+        for mark in test.decorator_list
+        if isinstance(mark, ast.Call)
+        for keyword in mark.keywords
+        if keyword.arg == "ids"
+    ]
+    return f" ({'; '.join(' and '.join(each) for each in ids)})" if ids else ""
+
+
 PAGES = {
+    "browser-tests.md": browser_tests,
     "settings.md": settings,
     "tools.md": tools,
     "commands.md": commands,

@@ -12,6 +12,7 @@ from mcp_memory.inputs import NewEntity, NewRelation
 from mcp_memory.model import Caller
 from tests.browser.conftest import Visit
 from tests.browser.test_search_view import remember
+from tests.browser.test_trust_and_recall import capture
 from tests.browser.visitor import Visitor
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
@@ -27,6 +28,15 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     remember(engine, "The server runs in Oslo", entity_names=("Server",))
     engine.graph.create_entities([NewEntity(name="Ann", type="person", observations=("is tall",))])
     engine.graph.create_relations([NewRelation(source="Ann", target="Server", type="runs", make_ends=True)])
+    tests = [f"The {part} engine test number {n} failed" for n in range(14) for part in ("left", "right")]
+    pump = ("The pump was replaced in May this year", "The pump was replaced in May this year again")
+    engine.graph.create_entities(
+        [
+            NewEntity(name="Rocket", type="project", observations=tuple(tests)),
+            NewEntity(name="Pump", type="part", observations=pump),
+        ]
+    )
+    capture(engine, "I prefer tabs.", "Always answer in French.")
     with running(engine) as here:
         yield here
 
@@ -44,6 +54,9 @@ def opened(person: Visitor, view: str) -> None:
         expect(person.page.get_by_role("complementary", name="Entity")).to_contain_text("Ann")
     elif view == "changes":
         person.button("Show what changed").first.click()
+        captured = person.page.get_by_role("region", name="Captured, not yet confirmed")
+        captured.get_by_role("button", name="Why?").first.click()
+        expect(captured.get_by_text("Because")).to_be_visible()
     elif view == "health":
         expect(person.page.locator("canvas")).to_have_count(2)
 
@@ -102,6 +115,18 @@ def dialogs_elsewhere(person: Visitor) -> Iterator[str]:
         page.keyboard.press("Escape")
     panel.get_by_role("button", name="Edit", exact=True).click()
     yield "edit an entity"
+    for name, act in (("Rocket", "Propose a split…"), ("Pump", "Find duplicates…")):
+        person.go(f"graph?entity={name}")
+        expect(panel.get_by_role("heading", name=name)).to_be_visible()
+        panel.get_by_role("button", name=act).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        yield act
+        page.keyboard.press("Escape")
+    person.go("graph")
+    person.button("As a list").click()
+    page.get_by_label("Find an entity").fill("Rocket")
+    expect(page.get_by_role("option").first).to_be_visible()
+    yield "the graph as a list, and what is found in it"
     person.go("health")
     for name in ("Find duplicates…", "Faded memories…"):
         person.button(name).click()
@@ -130,16 +155,31 @@ def test_nothing_that_opens_shuts_anybody_out(
     assert {name: faults for name in places(person) if (faults := person.serious_faults())} == {}
 
 
-def test_a_new_memory_and_the_login_shut_nobody_out(visit: Visit, server: Running, engine: Engine) -> None:
-    for dark in (False, True):
-        person = visit(server, dark=dark, size=PHONE)
+EVERY_LOOK = [(dark, size) for dark in (False, True) for size in (LAPTOP, PHONE)]
+
+
+def test_a_new_memory_shuts_nobody_out(visit: Visit, server: Running) -> None:
+    for dark, size in EVERY_LOOK:
+        person = visit(server, dark=dark, size=size)
         person.sees("Nothing is remembered yet")
         assert person.serious_faults() == []
+        for view in ("memories", "graph", "changes", "health"):
+            person.go(view)
+            expect(person.page.locator("h1").first).to_be_attached()
+            assert person.serious_faults() == []
+
+
+def test_the_login_shuts_nobody_out(visit: Visit, server: Running, engine: Engine) -> None:
     engine.access.create_token("ann")
-    person = visit(server, dark=True)
-    expect(person.page.get_by_label("Token")).to_be_visible()
-    assert person.serious_faults() == []
-    person.complaints.clear()  # the browser notes that it was refused
+    for dark, size in EVERY_LOOK:
+        person = visit(server, dark=dark, size=size)
+        expect(person.page.get_by_label("Token")).to_be_visible()
+        assert person.serious_faults() == []
+        person.page.get_by_label("Token").fill("wrong")
+        person.button("Log in").click()
+        expect(person.page.get_by_role("alert")).to_be_visible()
+        assert person.serious_faults() == []
+        person.complaints.clear()  # the browser notes that it was refused
 
 
 def test_the_keyboard_suffices(visit: Visit, furnished: Running) -> None:

@@ -92,7 +92,7 @@ def test_a_small_graph_is_shown_at_once_and_filtered_by_type(
     person.button("place 1").click()
     expect(person.button("Oslo")).to_have_count(0)
     person.page.get_by_label("Find an entity").fill("Ben")
-    person.page.locator("#found-entities").get_by_role("button", name="Ben").click()
+    person.page.get_by_role("option", name="Ben").click()
     expect(panel(person).get_by_role("heading", name="Ben")).to_be_visible()
 
 

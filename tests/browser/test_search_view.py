@@ -32,7 +32,9 @@ def test_why_a_result_is_here_opens_to_numbers(visit: Visit, server: Running, en
     person = visit(server)
     person.search("green tea")
     person.results.first.locator("summary").click()
-    expect(person.results.first.locator("table")).to_contain_text("Confidence now")
+    expect(person.results.first.locator("table")).to_contain_text(
+        "How well the words of the memory itself fit"
+    )
 
 
 def test_whatever_a_memory_contains_is_shown_as_text(visit: Visit, server: Running, engine: Engine) -> None:
