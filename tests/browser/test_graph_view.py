@@ -158,5 +158,5 @@ def test_a_split_is_shown_before_it_is_carried_out(visit: Visit, server: Running
     dialog = person.page.get_by_role("dialog", name="Split Rocket?")
     expect(dialog).to_contain_text("Nothing is moved until you say so")
     dialog.get_by_role("button", name="Split").click()
-    person.sees("Split into")
+    person.sees("Split into Rocket - ")
     assert len(engine.graph.get("Rocket").nodes[0].observations) < len(texts)

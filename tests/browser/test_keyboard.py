@@ -191,7 +191,7 @@ def test_the_graph_is_searched_expanded_and_looked_at_in_the_past(
     press(page, panel.get_by_role("button", name="Delete…"))
     press(page, page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True))
     expect(panel).to_have_count(0)
-    expect(find).to_be_focused()
+    expect(page.get_by_role("img", name="Graph of")).to_be_focused()
 
 
 def test_the_graph_itself_is_moved_and_zoomed(visit: Visit, server: Running, engine: Engine) -> None:
