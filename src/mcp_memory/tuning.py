@@ -25,14 +25,17 @@ SIGNALS = (
     "feedback",
     "proximity",
     "names",
+    "thesaurus",
+    "several",
     "language",
     "stems",
     "dates",
     "instructions",
 )
 """Ranking signals: BM25, vectors, the score and the text of neighbours, the meaning of a turn in its thread,
-dialogue turns, rare words of the best results, word order, names, language, stems by language, the period
-that a query names, and standing instructions.
+dialogue turns, rare words of the best results, word order, names, near words and a named person's turns for
+questions that ask for several things, language, stems by language, the period that a query names, and
+standing instructions.
 """
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}

@@ -12,6 +12,7 @@ from mcp_memory.ranking.conversation import (
     meaning_in_context,
     saturation,
     term_weights,
+    with_near_words,
     words_in_context,
 )
 
@@ -48,20 +49,30 @@ def test_memories_without_neighbours_are_no_conversation() -> None:
 
 def test_the_weights_of_terms_follow_from_known_scores() -> None:
     terms = ["rare", "common"]
-    texts = {1: ["rare", "common"], 2: ["common", "x"], 3: ["rare", "y"], 4: ["common", "common"]}
-    counted = {seq: saturation(words, terms, 2.0) for seq, words in texts.items()}
-    scores = {seq: 4.0 * rare + 0.5 * common for seq, (rare, common) in counted.items()}
-    rare, common = term_weights(counted, scores, terms)
+    texts = [["rare", "common"], ["common", "x"], ["rare", "y"], ["common", "common"]]
+    counted = saturation(texts, terms)
+    rare, common = term_weights(counted, (counted @ [4.0, 0.5]).tolist())
     assert math.isclose(rare, 4.0, rel_tol=0.05)
     assert math.isclose(common, 0.5, rel_tol=0.2)
-    assert term_weights({}, {}, terms) == [0.0, 0.0]
+    assert term_weights(counted, [0.0] * 4).tolist() == [0.0, 0.0]
 
 
 def test_a_word_of_the_turn_before_counts_for_the_answer() -> None:
-    counted = {1: [2.0], 2: [0.0], 3: [0.0], 4: [0.0], 5: [0.0], 6: [0.0]}
-    scores = words_in_context(list(ROW), counted, [1.0], ROW, 1.0)
+    worth = np.array([[2.0], [0.0], [0.0], [0.0], [0.0], [0.0]])
+    scores = words_in_context(list(ROW), worth, ROW, 1.0)
     assert scores[1] > scores[2] > scores[3] > 0 == scores[4]
-    assert words_in_context([2], counted, [1.0], ROW, 0.0) == {2: 0.0}
+    assert words_in_context(list(ROW), worth, ROW, 0.0)[2] == 0.0
+
+
+def test_a_near_word_counts_by_closeness_and_rarity_and_less_than_the_word_itself() -> None:
+    texts = [{"sport"}, {"soccer"}, {"chess"}, {"rain"}, {"rain", "wind"}, {"wind"}]
+    near = [{"soccer": 0.6, "chess": 0.3, "rain": 0.3}]
+    worth = np.array([[2.0], [0.0], [0.0], [0.0], [0.0], [0.0]])
+    found = with_near_words(worth, texts, near, np.array([1.5]), 1.0)[:, 0]
+    assert found[0] == 2.0 > 1.5 >= found[1] > found[2] > found[3] == found[4] > found[5] == 0.0
+    assert (with_near_words(worth, texts, near, np.array([1.5]), 0.0) == worth).all()
+    unknown = with_near_words(0 * worth, texts, near, np.array([0.0]), 1.0)[:, 0]
+    assert unknown[1] > 0
 
 
 def test_meaning_is_raised_towards_the_best_neighbour_and_never_lowered() -> None:

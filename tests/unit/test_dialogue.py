@@ -35,6 +35,24 @@ def test_a_turn_by_somebody_the_query_names_counts_more() -> None:
     assert read("ana said: I moved", names=("ana",)) > read("ben said: I moved", names=("ana",))
 
 
+def test_a_turn_by_somebody_named_is_lifted_where_several_things_are_asked_for() -> None:
+    def lifted(text: str, several: float) -> float:
+        reading = turn_reading(
+            text,
+            text.split(),
+            "",
+            names=("ana",),
+            median_length=4,
+            closeness=1.0,
+            alternation=1.0,
+            several=several,
+        )
+        return reading.raised(0.5)
+
+    assert lifted("ana said: I ski", 1.0) > lifted("ana said: I ski", 0.0)
+    assert lifted("ben said: I ski", 1.0) == lifted("ben said: I ski", 0.0)
+
+
 def test_memories_that_are_no_dialogue_gain_nothing() -> None:
     assert closeness(0.4) == 0.0
     assert read("ana said: I moved", "Where?", names=("ana",), closeness=0.0) == 0.0

@@ -17,7 +17,9 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
 from mcp_memory.text.dates import Period, asked_for
 from mcp_memory.text.preview import ends_of
+from mcp_memory.text.questions import asks_for_several
 from mcp_memory.text.stems import function_words, language_of, stems
+from mcp_memory.text.thesaurus import near_words
 from mcp_memory.text.words import MOST_TERMS, query_terms, tokens
 
 _QUOTED = re.compile('["\u201c\u00ab]([^"\u201c\u201d\u00ab\u00bb]+)["\u201d\u00bb]')
@@ -81,6 +83,18 @@ class Question:
         return frozenset(
             token for word in words if word[:1].isupper() and not word.isupper() for token in tokens(word)[:1]
         )
+
+    @cached_property
+    def asks_for_several(self) -> bool:
+        """Whether the answer is spread over several memories: a list, a count, experiences."""
+        return asks_for_several(ends_of(self.text, MOST_SEARCHED))
+
+    @cached_property
+    def near_words(self) -> list[Mapping[str, float]]:
+        """For each word to search for, those near in meaning; none for names and in other languages."""
+        if len(self.sought) > len(self.terms):
+            return [{} for _ in self.sought]
+        return [{} if term in self.names else near_words(term) for term in self.terms]
 
     @cached_property
     def dates(self) -> tuple[Period, ...]:

@@ -16,6 +16,7 @@ from mcp_memory.ranking.conversation import (
     meaning_in_context,
     saturation,
     term_weights,
+    with_near_words,
     words_in_context,
 )
 from mcp_memory.ranking.dialogue import (
@@ -45,6 +46,9 @@ READ_CLOSELY, READ_IN_DIALOGUE = 50, 100
 
 Turns are short, and what answers a question ranks lower among them at first.
 """
+
+LIKELY_DIALOGUE = 0.25
+"""Closeness times alternation of the first ones from which more are read, and measured again."""
 
 MOST_READ = 1500
 """Characters of a memory that are read for phrases and proximity."""
@@ -110,7 +114,7 @@ class Surroundings:
         if not self.turns:
             return dict(scores)
         read = {
-            seq: max(0.0, score + self.turns[seq].bonus) if seq in self.turns else score
+            seq: self.turns[seq].raised(score) if seq in self.turns else score
             for seq, score in scores.items()
         }
         weight = FEEDBACK * closeness(self.strength)
@@ -149,30 +153,34 @@ def _read(
     around, facts = _around(tx, first, facts, facts_of)
     meaning = question.meaning
     if isinstance(meaning, ByWordsOnly) or not contents or not _neighbours(around):
-        reading = _read_closely(question, contents, without)
+        reading = _read_closely(question, contents, 0.0, without)
         return Surroundings(around, facts, close_reading=reading, texts=contents)
     vectors = tx.indexes.vectors("memory", meaning.model, _with_neighbours(around))
-    strength = connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
-    if "conversation" in without:
-        strength = 0.0
-    talk = exchange(strength, contents.values())
-    if further and talk:
+    strength = 0.0 if "conversation" in without else _strength(around, vectors, contents)
+    if further and closeness(strength) * alternation(contents.values()) > LIKELY_DIALOGUE:
         contents = {**contents, **tx.memories.contents(further)}
         later, facts = _around(tx, further, facts, facts_of)
         unread = [seq for seq in _with_neighbours(later) if seq not in vectors]
         vectors = {**vectors, **tx.indexes.vectors("memory", meaning.model, unread)}
         around = {**around, **later}
+        strength = _strength(around, vectors, contents)
     context = Surroundings(
         around,
         facts,
         strength,
-        talk,
-        close_reading=_read_closely(question, contents, without),
+        exchange(strength, contents.values()),
+        close_reading=_read_closely(question, contents, strength, without),
         texts=contents,
     )
     if not strength:
         return context
     return _read_as_conversation(tx, context, question, found, meaning, vectors, facts_of, without)
+
+
+def _strength(
+    around: Mapping[int, Neighbours], vectors: Mapping[int, bytes], contents: Mapping[int, str]
+) -> float:
+    return connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
 
 
 def _read_as_conversation(
@@ -192,7 +200,9 @@ def _read_as_conversation(
     wide = {**further, **around}
     others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in context.texts]
     texts = {**context.texts, **tx.memories.contents(others)}
-    words = _words_in_context(question, found, wide, texts, strength)
+    several = context.exchange if question.asks_for_several else 0.0
+    near_words = 0.0 if "thesaurus" in without else several
+    words = _words_in_context(question, found, wide, texts, strength, near_words)
     own = cosines_with(vectors, meaning.vector)
 
     def similar(cosines: Mapping[int, float]) -> dict[int, float]:
@@ -203,14 +213,16 @@ def _read_as_conversation(
         threaded = in_thread(own, vectors, wide)
         raised = moved_by_thread(raised, similar(own), similar(threaded), context.exchange)
     context = replace(context, facts=facts, words=words, meaning=raised)
-    return _read_as_turns(context, question, context.texts, wide, texts, without)
+    return _read_as_turns(context, question, wide, texts, several, without)
 
 
 def _read_closely(
-    question: Question, contents: Mapping[int, str], without: Collection[str]
+    question: Question, contents: Mapping[int, str], strength: float, without: Collection[str]
 ) -> dict[int, CloseReading]:
     if "proximity" in without:
         return {}
+    if strength:  # a conversation's texts are read whole anyway
+        return {seq: _close_reading(question, read(text[:MOST_READ])) for seq, text in contents.items()}
     beginnings = beginnings_of({*question.terms, *(word for phrase in question.phrases for word in phrase)})
     return {
         seq: _close_reading(question, tokens_near(text[:MOST_READ], beginnings))
@@ -228,12 +240,13 @@ def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
 def _read_as_turns(
     context: Surroundings,
     question: Question,
-    best: Mapping[int, str],
     wide: Mapping[int, Neighbours],
     texts: Mapping[int, str],
+    several: float,
     without: Collection[str],
 ) -> Surroundings:
     """Add the dialogue features of the best candidates and their neighbours."""
+    best = context.texts
     close = closeness(context.strength)
     if not close:
         return context
@@ -249,6 +262,7 @@ def _read_as_turns(
             median_length=median_length if "turns" not in without else len(words[seq]),
             closeness=close,
             alternation=alternating,
+            several=0.0 if "several" in without else several,
         )
         for seq, (before, _) in wide.items()
         if seq in texts
@@ -284,14 +298,18 @@ def _words_in_context(
     around: Mapping[int, Neighbours],
     texts: Mapping[int, str],
     strength: float,
+    near_words: float,
 ) -> dict[int, float]:
     terms = question.sought
     read_text = read if len(terms) == len(question.terms) else read_with_stems
-    cut = {seq: read_text(text[:MOST_READ]) for seq, text in texts.items()}
-    average = sum(map(len, cut.values())) / len(cut)
-    counted = {seq: saturation(words, terms, average) for seq, words in cut.items()}
-    weights = term_weights(counted, found.words, terms)
-    lent = words_in_context([seq for seq in around if seq in counted], counted, weights, around, strength)
+    cut = [read_text(text[:MOST_READ]) for text in texts.values()]
+    counted = saturation(cut, terms)
+    weights = term_weights(counted, [found.words.get(seq, 0.0) for seq in texts])
+    worth = counted * weights
+    if near_words:
+        heard = [frozenset(words) for words in cut]
+        worth = with_near_words(worth, heard, question.near_words, weights, near_words)
+    lent = words_in_context(list(texts), worth, around, strength)
     return {seq: max(score, found.words.get(seq, 0.0)) for seq, score in lent.items() if score > 0}
 
 

@@ -8,8 +8,17 @@ closer together than other candidates, and they are short.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from math import log1p
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Matrix = npt.NDArray[np.float64]
 
 FRAGMENT = 200
 """Bytes up to which a text counts as a fragment; longer ones are increasingly self-contained."""
@@ -25,6 +34,9 @@ BEFORE, AFTER, FURTHER = 0.7, 0.3, 0.3
 
 MEANING = 0.3
 """How far the best neighbour's cosine raises a memory's own."""
+
+NEAR_WORDS = 1.2
+"""Weight of a word near in meaning, before its closeness and rarity."""
 
 _K1, _B = 1.2, 0.75  # BM25, as both databases reckon
 _RIDGE = 0.05  # keeps the weights of words that always occur together from running away
@@ -68,60 +80,83 @@ def _coherence(pairs: Sequence[tuple[int, int]], vectors: Mapping[int, bytes]) -
     return float((a * b).sum(axis=1).mean())
 
 
-def saturation(tokens: Sequence[str], terms: Sequence[str], average_length: float) -> list[float]:
-    """BM25's term frequency part for each term of a text."""
-    dampening = _K1 * (1 - _B + _B * len(tokens) / max(1.0, average_length))
-    counts = [tokens.count(term) for term in terms]
-    return [count * (_K1 + 1) / (count + dampening) for count in counts]
-
-
-def term_weights(
-    counted: Mapping[int, Sequence[float]], scores: Mapping[int, float], terms: Sequence[str]
-) -> list[float]:
-    """Inverse document frequencies, solved from texts with known BM25 scores."""
+def saturation(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Matrix:
+    """BM25's term frequency part: a row for each text, a column for each term."""
     import numpy as np
 
-    known = [seq for seq in counted if scores.get(seq, 0.0) > 0]
-    if not known or not terms:
-        return [0.0] * len(terms)
-    x = np.array([counted[seq] for seq in known])
-    y = np.array([scores[seq] for seq in known])
-    weights = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(terms)), x.T @ y)
-    return [max(0.0, float(weight)) for weight in weights]
+    counts: Matrix = np.array([[words.count(term) for term in terms] for words in texts], float)
+    lengths = np.array([[len(words)] for words in texts], float)
+    dampening = _K1 * (1 - _B + _B * lengths / max(1.0, lengths.mean()))
+    saturated: Matrix = counts * (_K1 + 1) / (counts + dampening)
+    return saturated
+
+
+def term_weights(counted: Matrix, scores: Sequence[float]) -> Matrix:
+    """Inverse document frequencies, solved from texts with known BM25 scores; 0 is an unknown score."""
+    import numpy as np
+
+    y = np.array(scores, float)
+    x = counted[y > 0]
+    if not x.size:
+        return np.zeros(counted.shape[1])
+    weights: Matrix = np.linalg.solve(x.T @ x + _RIDGE * np.eye(x.shape[1]), x.T @ y[y > 0])
+    return weights.clip(0.0)
 
 
 def words_in_context(
-    seqs: Sequence[int],
-    counted: Mapping[int, Sequence[float]],
-    weights: Sequence[float],
-    around: Mapping[int, Neighbours],
-    strength: float,
+    seqs: Sequence[int], worth: Matrix, around: Mapping[int, Neighbours], strength: float
 ) -> dict[int, float]:
-    """BM25 of each memory, including words of its surroundings with a lower weight."""
+    """BM25 of each memory, including words of its surroundings with a lower weight.
 
-    def score(seq: int) -> float:
-        best = list(counted[seq])
-        for key, share in _lenders(seq, around):
-            if key in counted:
-                best = [
-                    max(own, share * strength * lent) for own, lent in zip(best, counted[key], strict=True)
-                ]
-        return sum(weight * count for weight, count in zip(weights, best, strict=True))
+    `worth` says what each term is worth in each of the memories `seqs`.
+    """
+    import numpy as np
 
-    return {seq: score(seq) for seq in seqs}
+    places = {seq: place for place, seq in enumerate(seqs)}
+    rows = np.vstack([worth, np.zeros(worth.shape[1])])  # the last stands for a memory that is missing
+    read = [seq for seq in around if seq in places]
+    best = rows[[places[seq] for seq in read]]
+    lenders = zip(*(_lenders(seq, around) for seq in read), strict=True)
+    for share, lending in zip((BEFORE, AFTER, FURTHER, FURTHER), lenders, strict=False):
+        lent = rows[[places.get(seq, -1) if seq is not None else -1 for seq in lending]]
+        best = np.maximum(best, share * strength * lent)
+    return dict(zip(read, best.sum(axis=1).tolist(), strict=True))
 
 
-def _lenders(seq: int, around: Mapping[int, Neighbours]) -> Iterator[tuple[int, float]]:
-    """The neighbours, one and two steps away, with the weights of their words."""
-    before, after = around.get(seq, (None, None))
-    if before is not None:
-        yield before, BEFORE
-        if (earlier := around.get(before, (None, None))[0]) is not None:
-            yield earlier, FURTHER
-    if after is not None:
-        yield after, AFTER
-        if (later := around.get(after, (None, None))[1]) is not None:
-            yield later, FURTHER
+def _lenders(
+    seq: int, around: Mapping[int, Neighbours]
+) -> tuple[int | None, int | None, int | None, int | None]:
+    """The memories before and after, and those two steps before and after."""
+    before, after = around[seq]
+    alone = (None, None)
+    return before, after, around.get(before or 0, alone)[0], around.get(after or 0, alone)[1]
+
+
+def with_near_words(
+    worth: Matrix,
+    texts: Sequence[Set[str]],
+    near: Sequence[Mapping[str, float]],
+    weights: Matrix,
+    share: float,
+) -> Matrix:
+    """What each term is worth in each text if a word near to it counts too, by closeness and rarity.
+
+    A near word never counts more than the term itself, where any text has that.
+    """
+    import numpy as np
+
+    sought = {word for words in near for word in words}
+    held = [sought & words for words in texts]
+    counts = Counter(word for words in held for word in words)
+    rarity = {word: log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
+    rows = [
+        [max((words[word] * rarity[word] for word in hits if word in words), default=0.0) for words in near]
+        if hits
+        else [0.0] * len(near)
+        for hits in held
+    ]
+    found = NEAR_WORDS * share * np.array(rows, float)
+    return np.maximum(worth, np.where(weights > 0, np.minimum(found, weights), found))
 
 
 def meaning_in_context(

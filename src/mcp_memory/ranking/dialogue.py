@@ -7,8 +7,9 @@ documents and requests to an assistant are not affected.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from math import log, log2
 
 LOOSE, CLOSE = 0.5, 0.9
@@ -25,6 +26,9 @@ DETAIL = 0.04
 
 SUBJECT = 0.1
 """Bonus of a turn by, or addressed to, a person that the query names."""
+
+SPEAKING_FOR_THEMSELVES = 0.2
+"""Relative bonus of such a turn where the query asks for several things: they are told in many places."""
 
 THREADED = 0.6
 """How far a turn's meaning in its thread replaces its meaning alone."""
@@ -49,10 +53,15 @@ class TurnReading:
     question: float
     answer: float
     detail: float
+    lift: float = 0.0
+    """Relative to the score."""
 
     @property
     def bonus(self) -> float:
         return self.subject + self.question + self.answer + self.detail
+
+    def raised(self, score: float) -> float:
+        return max(0.0, score * (1 + self.lift) + self.bonus)
 
 
 def closeness(strength: float) -> float:
@@ -87,16 +96,22 @@ def turn_reading(
     median_length: float,
     closeness: float,
     alternation: float,
+    several: float = 0.0,
 ) -> TurnReading:
-    """Read a turn beside the one before it, among turns of a median length in words."""
+    """Read a turn beside the one before it, among turns of a median length in words.
+
+    `several`: how far these are turns that answer each other, read for a query that asks for several things.
+    """
     question = asks(text)
     answers = not question and any(mark in before[-_END:] for mark in "?？؟")
     doublings = min(_LONGEST, max(_SHORTEST, log2((len(words) + 1) / (median_length + 1))))
+    named = bool(words) and words[0] in names
     return TurnReading(
-        subject=SUBJECT * closeness * (bool(words) and words[0] in names),
+        subject=SUBJECT * closeness * named,
         question=ASKING * closeness * alternation * question,
         answer=ANSWERING * closeness * alternation * answers,
         detail=DETAIL * closeness * doublings,
+        lift=SPEAKING_FOR_THEMSELVES * several * named,
     )
 
 
@@ -141,7 +156,7 @@ def moved_by_thread(
 
 
 def feedback(
-    words: Mapping[int, Collection[str]], scores: Mapping[int, float], terms: Collection[str]
+    words: Mapping[int, Set[str]], scores: Mapping[int, float], terms: Collection[str]
 ) -> dict[int, float]:
     """How many of the rare words of the best results each text has, by weight, 0 to 1.
 
@@ -149,21 +164,14 @@ def feedback(
     are about, in words that the question does not have.
     """
     best = sorted((seq for seq in words if seq in scores), key=lambda seq: -scores[seq])[:_BEST]
-    counts = Counter(word for text in words.values() for word in text)
+    new = frozenset(word for seq in best for word in words[seq]).difference(terms)
+    counts = Counter(chain.from_iterable(new & text for text in words.values()))
     size = len(words)
-    weights: dict[str, float] = {}
-    for seq in best:
-        for word in words[seq]:
-            rarity = max(0.0, log((size - counts[word] + 0.5) / (counts[word] + 0.5)))
-            weights[word] = weights.get(word, 0.0) + rarity * scores[seq]
-    for term in terms:
-        weights.pop(term, None)
+    rarity = {word: max(0.0, log((size - count + 0.5) / (count + 0.5))) for word, count in counts.items()}
+    weights = {word: rarity[word] * sum(scores[seq] for seq in best if word in words[seq]) for word in new}
     # Ties are broken alphabetically: the order of a set changes with each start.
     chosen = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RARE])
     total = sum(chosen.values())
     if not total:
         return {}
-    return {
-        seq: sum(weight for word, weight in chosen.items() if word in text) / total
-        for seq, text in words.items()
-    }
+    return {seq: sum(chosen[word] for word in chosen.keys() & text) / total for seq, text in words.items()}
