@@ -5,14 +5,15 @@ from __future__ import annotations
 import gc
 import json
 import socket
+import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import anyio
 import httpx
@@ -21,7 +22,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from mcp_memory.config import Config
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Engine, whole_import
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import EVERY_SPACE
 from mcp_memory.server.app import build_app
@@ -35,7 +36,6 @@ from tests.surfaces.rest.serving import PATIENCE, Running, listening, running
 from tests.surfaces.speaking import INITIALIZE
 
 STALLED = 20
-BIG = "a wide row of words " * 2_000
 MCP = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
@@ -57,6 +57,20 @@ def connected(here: Running, request: bytes = b"", *, unread: bool = False) -> I
         yield one
 
 
+def fill(engine: Engine) -> None:
+    """Store more than the buffers of a connection take."""
+    wide = [f"{number} {'x' * 40_000}" for number in range(200)]
+    line = {"type": "entity", "name": "wide", "entityType": "rows", "observations": wide}
+    engine.transfer.import_anthropic([json.dumps(line).encode()])
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = monotonic() + PATIENCE
+    while not is_so():
+        assert monotonic() < deadline, "it never came about"
+        sleep(0.01)
+
+
 def ends(one: socket.socket) -> bool:
     """Read until the server ends the connection."""
     try:
@@ -68,8 +82,7 @@ def ends(one: socket.socket) -> bool:
 
 
 def test_stalled_downloads_stop_nobody(engine: Engine) -> None:
-    for number in range(200):
-        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    fill(engine)
     asking = b"GET /api/export HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
     with running(engine) as here, here.client() as client, ExitStack() as stalled:
         for _ in range(STALLED):
@@ -87,19 +100,17 @@ def test_stalled_downloads_stop_nobody(engine: Engine) -> None:
 
 
 def test_a_client_that_does_not_read_its_answer_is_let_go(engine: Engine) -> None:
-    for number in range(200):
-        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    fill(engine)
     asking = b"GET /api/export HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
     impatient = bounded_protocol(100, write_timeout=0.05)
     with running(engine, protocol=impatient) as here, connected(here, asking, unread=True) as one:
-        while here.server.server_state.connections:
-            assert here.thread.is_alive()
+        assert one.recv(1), "it is being answered, and reads no further"
+        wait_until(lambda: not here.server.server_state.connections)
         assert ends(one)
 
 
 def test_an_export_whose_client_left_before_the_first_line_leaves_no_file_open(engine: Engine) -> None:
-    for number in range(30):
-        engine.memories.remember(NewMemory(content=f"{number} {BIG}"))
+    fill(engine)
     app = build_app(Config(tools="graph"), LazyEngine(lambda: engine))
 
     async def leave_at_once(message: Message) -> None:
@@ -119,6 +130,29 @@ def test_an_export_whose_client_left_before_the_first_line_leaves_no_file_open(e
             anyio.run(app, scope, nothing_more, leave_at_once)
         gc.collect()
     assert [str(one.message) for one in complaints] == []
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_imports_that_wait_for_each_other_leave_the_others_in_peace(
+    engine: Engine, accept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_import, "TURN_PATIENCE", 1_000.0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    crowd_size = Config().workers * 4
+    line = b'{"type":"entity","name":"Ada","entityType":"person","observations":[]}'
+    with (
+        running(engine) as here,
+        here.client(accept=accept) as client,
+        ThreadPoolExecutor(crowd_size) as crowd,
+        engine._context.store.database.leader_election("import") as turn,
+    ):
+        assert turn.leads(), "an import is under way, so all others wait"
+        asked = [crowd.submit(client.post, "/api/import", content=line) for _ in range(crowd_size)]
+        wait_until(lambda: len(list(tmp_path.glob("mcp-memory-import-*/import*"))) == crowd_size)
+        for path in ("/health", "/api/memories", "/health", "/api/memories"):
+            assert client.get(path, headers={"accept": "*/*"}).status_code == 200
+        assert not any(one.done() for one in asked), "they still wait"
+    assert {one.result().status_code for one in asked} == {200}
 
 
 WHOLE = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"

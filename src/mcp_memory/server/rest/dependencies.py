@@ -62,8 +62,11 @@ Acting = Annotated[Engine, Depends(acting)]
 Id = Annotated[UUID, Path(description="The id that a create or a list returned.")]
 
 
-def known_parameters(request: Request) -> None:
-    """Refuse query parameters that the route does not have: a misspelt filter would filter nothing."""
+async def known_parameters(request: Request) -> None:
+    """Refuse query parameters that the route does not have: a misspelt filter would filter nothing.
+
+    Without a thread, which health checks could not get while all are busy.
+    """
     known = {
         field.validation_alias or field.alias for field in get_flat_params(request.scope["route"].dependant)
     }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import queue
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, Self
 
+import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -34,6 +36,11 @@ router = APIRouter(prefix="/api", tags=["transfer"], responses=ANYWHERE)
 NDJSON = "application/x-ndjson"
 CHUNK = 64 * 1024
 """Bytes that are sent at once."""
+
+IMPORT_THREADS = anyio.CapacityLimiter(4)
+PREVIEW_THREADS = anyio.CapacityLimiter(2)
+EXPORT_THREADS = anyio.CapacityLimiter(4)
+"""Long work has threads of its own: imports that wait for each other must leave the others to everybody."""
 
 Format = Literal["anthropic", "full"]
 
@@ -92,7 +99,7 @@ async def preview_import(
         with upload:
             return ImportPreview.of(engine.transfer.preview(upload.path, format, uploaded=True))
 
-    return await anyio.to_thread.run_sync(work)
+    return await anyio.to_thread.run_sync(work, limiter=PREVIEW_THREADS)
 
 
 @router.post(
@@ -117,7 +124,7 @@ async def import_space(
         with upload:
             return Import.of(engine.transfer.import_from(upload.path, format, uploaded=True))
 
-    return JSONResponse((await anyio.to_thread.run_sync(work)).model_dump())
+    return JSONResponse((await anyio.to_thread.run_sync(work, limiter=IMPORT_THREADS)).model_dump())
 
 
 class Upload:
@@ -166,17 +173,28 @@ class _Spooled(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with temporary_file() as file:
-            await anyio.to_thread.run_sync(spool, self._lines, file)
+            await anyio.to_thread.run_sync(spool, self._lines, file, limiter=EXPORT_THREADS)
             self.body_iterator = iterate_in_threadpool(iter(partial(file.read, CHUNK), b""))
             await super().__call__(scope, receive, send)
 
 
-def _progress(engine: Engine, upload: Upload, format: str | None) -> Iterator[bytes]:
+def _progress(engine: Engine, upload: Upload, format: str | None) -> AsyncIterator[bytes]:
     """Begin the import at once, which then closes the upload, and report on it."""
-    told: queue.Queue[dict[str, object] | None] = queue.Queue()
-    work = (engine, upload, format, told.put)
+    told: asyncio.Queue[dict[str, object] | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def tell(line: dict[str, object] | None) -> None:
+        with suppress(RuntimeError):  # the server has stopped meanwhile
+            loop.call_soon_threadsafe(told.put_nowait, line)
+
+    work = (engine, upload, format, tell)
     threading.Thread(target=_import_telling, args=work, name="import", daemon=True).start()
-    return (json.dumps(line).encode() + b"\n" for line in iter(told.get, None))
+    return _reported(told)
+
+
+async def _reported(told: asyncio.Queue[dict[str, object] | None]) -> AsyncIterator[bytes]:
+    while (line := await told.get()) is not None:
+        yield json.dumps(line).encode() + b"\n"
 
 
 def _import_telling(
