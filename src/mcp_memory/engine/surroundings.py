@@ -64,6 +64,11 @@ def read(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
+def different_words(text: str) -> frozenset[str]:
+    return frozenset(read(text))
+
+
+@lru_cache(maxsize=4096)
 def read_with_stems(text: str) -> tuple[str, ...]:
     """The words of a text as they are indexed, for queries in other languages than English."""
     return tuple(indexed_words(text))
@@ -267,8 +272,9 @@ def _read_as_turns(
         for seq, (before, _) in wide.items()
         if seq in texts
     }
-    heard = {} if "feedback" in without else {seq: frozenset(found) for seq, found in words.items()}
-    return replace(context, turns=turns, turn_words=heard)
+    heard = {} if "feedback" in without else texts
+    turn_words = {seq: different_words(text[:MOST_READ]) for seq, text in heard.items()}
+    return replace(context, turns=turns, turn_words=turn_words)
 
 
 def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:

@@ -84,7 +84,11 @@ def saturation(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Matrix:
     """BM25's term frequency part: a row for each text, a column for each term."""
     import numpy as np
 
-    counts: Matrix = np.array([[words.count(term) for term in terms] for words in texts], float)
+    sought, none = frozenset(terms), [0] * len(terms)
+    counts: Matrix = np.array(
+        [none if sought.isdisjoint(words) else [words.count(term) for term in terms] for words in texts],
+        float,
+    )
     lengths = np.array([[len(words)] for words in texts], float)
     dampening = _K1 * (1 - _B + _B * lengths / max(1.0, lengths.mean()))
     saturated: Matrix = counts * (_K1 + 1) / (counts + dampening)

@@ -168,7 +168,11 @@ def feedback(
     counts = Counter(chain.from_iterable(new & text for text in words.values()))
     size = len(words)
     rarity = {word: max(0.0, log((size - count + 0.5) / (count + 0.5))) for word, count in counts.items()}
-    weights = {word: rarity[word] * sum(scores[seq] for seq in best if word in words[seq]) for word in new}
+    heard: dict[str, float] = dict.fromkeys(new, 0.0)
+    for seq in best:
+        for word in new & words[seq]:
+            heard[word] += scores[seq]
+    weights = {word: rarity[word] * score for word, score in heard.items()}
     # Ties are broken alphabetically: the order of a set changes with each start.
     chosen = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RARE])
     total = sum(chosen.values())
