@@ -18,6 +18,8 @@ from typing import Any, Literal
 import apsw
 import psycopg
 
+from mcp_memory.engine import pacing
+
 How = Literal["before", "torn", "after"]
 
 USUAL = apsw.vfs_names()[0]
@@ -81,6 +83,8 @@ def count_steps() -> None:
     """From now on, of every database this process opens."""
     global _DISK
     _DISK = CountedDisk()
+    # Pieces of one size, the least: otherwise the steps of a long act depend on how fast the machine is.
+    pacing.AIM = 0.0
     wait = psycopg.Connection.wait
 
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:

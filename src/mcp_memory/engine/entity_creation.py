@@ -1,6 +1,7 @@
 """Creates entities; one that exists already is filled in with what is new."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from mcp_memory.engine.graph_writer import GraphWriter
@@ -16,7 +17,7 @@ def put_entities(tx: Transaction, writer: GraphWriter, wanted: Sequence[NewEntit
     for place, entity in enumerate(wanted):
         if entity.name not in known:
             new.setdefault(entity.name, place)
-    for made in writer.add_entities([wanted[place] for place in new.values()]):
+    for made in writer.add_entities([_typed(wanted[place]) for place in new.values()]):
         known[made.name] = [made]
     entities = [
         known[entity.name][0]
@@ -34,11 +35,16 @@ def put_entities(tx: Transaction, writer: GraphWriter, wanted: Sequence[NewEntit
     return tx.entities.nodes(now[entity.seq] for entity in entities)
 
 
+def _typed(wanted: NewEntity) -> NewEntity:
+    """An empty type is none."""
+    return replace(wanted, type=wanted.type or None)
+
+
 def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) -> Entity:
     """Create or fill in an entity whose name is taken. `same_name` is kept up to date."""
     meant = matching_entity(same_name, wanted)
     if meant is None:
-        [entity] = writer.add_entities([wanted])
+        [entity] = writer.add_entities([_typed(wanted)])
         same_name.append(entity)
     else:
         entity = writer.change_entity(meant, _additions(meant, wanted))

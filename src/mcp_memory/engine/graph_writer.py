@@ -37,10 +37,11 @@ class GraphWriter:
         self._secrets = secrets
 
     def add_entities(self, wanted: Sequence[NewEntity]) -> list[Entity]:
-        """Create entities, without their observations."""
+        """Create entities, without their observations. An empty type stays empty: one tool set has those."""
         made = self._tx.entities.add_all(
             {
-                "id": self._new_id(), "name": one.name, "type": one.type or GENERIC_TYPE,
+                "id": self._new_id(), "name": one.name,
+                "type": GENERIC_TYPE if one.type is None else one.type,
                 "description": one.description, "metadata": dict(one.metadata),
                 "status": one.status or ACTIVE,
             }
