@@ -223,11 +223,9 @@ def test_captured_memories_are_accepted_and_changes_undone(
     expect(waiting.get_by_role("button", name="Drop: I prefer tabs.")).to_be_focused()
     page.keyboard.press("Enter")
     expect(waiting).to_have_count(0)
-    stands_somewhere(page)
     undo = page.get_by_role("button", name="Undo: forgot the memory “I prefer tabs.”")
     press(page, undo)
     expect(waiting.get_by_role("button", name="Accept: I prefer tabs.")).to_be_visible()
-    stands_somewhere(page)
     shown = page.get_by_role("button", name="Show what changed").first
     press(page, shown)
     expect(page.locator(".details").first).to_be_visible()
