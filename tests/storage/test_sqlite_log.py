@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import apsw
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.checkpoints import LONGEST_LOG, Checkpoints
+from mcp_memory.storage.sqlite.checkpoints import CHECKPOINT_PAGES, LONGEST_LOG, Checkpoints
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 PAGE = 4096
@@ -66,6 +67,30 @@ def test_the_log_starts_over_though_somebody_always_reads(tmp_path: Path) -> Non
     assert longest < (LONGEST_LOG + 2000) * PAGE
 
 
+def test_the_log_starts_over_while_nobody_waits_for_it(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    Store(database).open()
+    with database.write() as connection:
+        connection.raw.execute("CREATE TABLE ballast (n INTEGER PRIMARY KEY, filling BLOB)")
+    first = salts(tmp_path)
+    ends = time.monotonic() + PATIENCE
+    number = 0
+    while salts(tmp_path) == first and time.monotonic() < ends:
+        number += 1
+        with database.write() as connection:
+            connection.change("INSERT INTO ballast VALUES (:n, zeroblob(100000))", {"n": number})
+    assert number * 100_000 > CHECKPOINT_PAGES * PAGE / 2
+    assert salts(tmp_path) != first
+    database.close()
+    assert not (tmp_path / "memory.db-wal").exists()
+
+
+def salts(folder: Path) -> bytes:
+    """They change whenever the log starts over."""
+    with (folder / "memory.db-wal").open("rb") as log:
+        return log.read(24)[16:]
+
+
 def test_somebody_who_reads_for_long_does_not_hold_up_every_write(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
     Store(database).open()
@@ -81,7 +106,7 @@ def test_somebody_who_reads_for_long_does_not_hold_up_every_write(tmp_path: Path
     with database.write() as connection:
         connection.raw.execute("CREATE TABLE ballast (n INTEGER PRIMARY KEY, filling BLOB)")
     with database.write() as connection:
-        connection.raw.set_wal_hook(Counted())
+        connection.raw.set_wal_hook(Counted(lambda: apsw.Connection(str(tmp_path / "memory.db"))))
     with database.read() as reader:
         reader.run("SELECT count(*) AS n FROM ballast")
         for number in range(100):

@@ -36,10 +36,12 @@ def run(session: Session, config: Config, *, leaves_after: float | None = None) 
     from mcp_memory.server.app import build_app
     from mcp_memory.server.connected import Connected
     from mcp_memory.server.free_memory import limit_heaps
+    from mcp_memory.server.garbage import collect_rarely
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.serving import listening, server
 
     limit_heaps()
+    collect_rarely()
     engine = LazyEngine(lambda: session.build_engine("http"))
     connected = Connected()
     app = build_app(config, engine, sharing(session, engine, connected), connected)

@@ -33,12 +33,14 @@ def shared_server(session: Session, turn: int) -> None:
 
     from mcp_memory.cli.kept_digests import KeptDigests
     from mcp_memory.server.free_memory import limit_heaps
+    from mcp_memory.server.garbage import collect_rarely
     from mcp_memory.server.lazy import LazyEngine
     from mcp_memory.server.shared.listener import AlreadyRunning
 
     config = session.config
     logging.getLogger("mcp_memory").setLevel(config.log_level.upper())
     limit_heaps()
+    collect_rarely()
     engine = LazyEngine(session.build_engine)
     service = service_of(session, engine, idle=config.shared_idle)
     digests = KeptDigests(config, service)

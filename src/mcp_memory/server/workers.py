@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcp_memory.server.free_memory import give_back
+from mcp_memory.server.garbage import Collector
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -37,6 +38,7 @@ class Background:
         self._engine = engine
         self._last_request = last_request
         self._stopping = threading.Event()
+        self._collector = Collector()
         self._thread = threading.Thread(target=self._work, name="background", daemon=True)
         self.leads = False
         self.runs: dict[str, MaintenanceRun] = {}
@@ -68,6 +70,7 @@ class Background:
         looked: float | None = None
         with maintenance.signals() as (election, signal):
             while self._going_on():
+                self._collector.collect_if_due(calm=time.monotonic() - self._last_request() > CALM)
                 self.leads = election.leads()
                 if not self.leads:
                     self._stopping.wait(NOTICE)

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from mcp_memory.model import DEFAULT_SPACE
 from mcp_memory.server.free_memory import limit_heaps
+from mcp_memory.server.garbage import collect_rarely
 from mcp_memory.server.lazy import LazyEngine
 from mcp_memory.server.mcp.server import build, greeting
 from mcp_memory.server.mcp.tools import ToolSet
@@ -52,6 +53,7 @@ def serve(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     limit_heaps()
+    collect_rarely()
     engine = LazyEngine(build_engine)
     _leave_when_told(engine)
     try:

@@ -1,8 +1,15 @@
 """Checkpoints: move the write-ahead log into the database file."""
 
+from __future__ import annotations
+
 import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 
 import apsw
+
+from mcp_memory.errors import MemoryServerError
 
 _log = logging.getLogger(__name__)
 
@@ -10,37 +17,73 @@ BUSY_TIMEOUT_MS = 10_000
 CHECKPOINT_PAGES = 1000
 LONGEST_LOG = 16_000
 """Pages of 4 kB from which the writer waits for readers."""
-CHECKPOINT_PATIENCE_MS = 250
+CHECKPOINT_PATIENCE_MS = 100
 
 
 class Checkpoints:
     """The write-ahead log hook of the writing connection.
 
+    A log of some size is moved by a thread of its own, for a commit would wait for the disk several times.
     Readers that never all pause keep the log from starting over, so it could grow without end. Past a
     limit the writer waits for them briefly; if one of them stays, it retries when the log has grown further.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        """`connect` opens a connection for the thread; it may raise a `MemoryServerError`."""
         self._next = LONGEST_LOG
+        self._connect = connect
+        self._thread: threading.Thread | None = None
+        self._due = threading.Event()
+        self._running = threading.Lock()
+        self._closed = False
 
     def __call__(self, connection: apsw.Connection, schema: str, pages: int) -> int:
         """Called after each commit with the number of pages in the log."""
         if pages < CHECKPOINT_PAGES:
             self._next = LONGEST_LOG
         elif pages < self._next:
-            _checkpoint(connection, schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._begin()
         else:
-            connection.set_busy_timeout(CHECKPOINT_PATIENCE_MS)
-            done = _checkpoint(connection, schema, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            self._next = LONGEST_LOG if done else pages + LONGEST_LOG // 4
+            self._next = LONGEST_LOG if self._start_over(connection) else pages + LONGEST_LOG // 4
         return apsw.SQLITE_OK
 
+    def close(self) -> None:
+        """Wait for a running checkpoint, and make no more."""
+        self._closed = True
+        self._due.set()
+        if self._thread is not None:
+            self._thread.join()
 
-def _checkpoint(connection: apsw.Connection, schema: str, mode: int) -> bool:
+    def _start_over(self, connection: apsw.Connection) -> bool:
+        # SQLite refuses a second checkpoint at the same time, without waiting.
+        with self._running:
+            connection.set_busy_timeout(CHECKPOINT_PATIENCE_MS)
+            done = _checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return done
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="checkpoints", daemon=True)
+            self._thread.start()
+        self._due.set()
+
+    def _work(self) -> None:
+        connection: apsw.Connection | None = None
+        while self._due.wait() and not self._closed:
+            self._due.clear()
+            with suppress(MemoryServerError, apsw.Error):  # the next commit tries again, and may say why
+                connection = connection or self._connect()
+                with self._running:
+                    _checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        if connection is not None:
+            connection.close(True)
+
+
+def _checkpoint(connection: apsw.Connection, mode: int) -> bool:
     """Whether it succeeded; the commit is safe in the log either way."""
     try:
-        connection.wal_checkpoint(schema, mode)
+        connection.wal_checkpoint("main", mode)
     except (apsw.BusyError, apsw.LockedError):
         return False
     except apsw.Error as error:

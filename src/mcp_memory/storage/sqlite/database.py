@@ -67,6 +67,7 @@ class SqliteDatabase:
         self._log_identity: tuple[int, int] | None = None
         self._shared_identity: tuple[int, int] | None = None
         self._closed = False
+        self._checkpoints = Checkpoints(self._connect_again)
         self.words = SqliteWords()
         self.vectors = SqliteVectors()
 
@@ -231,6 +232,7 @@ class SqliteDatabase:
         """Finish running transactions, and refuse new ones."""
         with self._writing:
             self._closed = True
+            self._checkpoints.close()
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
@@ -318,8 +320,13 @@ class SqliteDatabase:
         self._refuse_other_file()
         if self._writer is None:
             self._writer = self._connect()
-            self._writer.set_wal_hook(Checkpoints())
+            self._writer.set_wal_hook(self._checkpoints)
         return self._writer
+
+    def _connect_again(self) -> apsw.Connection:
+        """A further connection to the file that is in use."""
+        self._refuse_other_file()
+        return self._connect()
 
     def _set_durability(self, connection: apsw.Connection, synchronous: Synchronous) -> None:
         if synchronous != self._writer_synchronous:
