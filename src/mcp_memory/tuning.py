@@ -31,11 +31,12 @@ SIGNALS = (
     "stems",
     "dates",
     "instructions",
+    "overview",
 )
 """Ranking signals: BM25, vectors, the score and the text of neighbours, the meaning of a turn in its thread,
 dialogue turns, rare words of the best results, word order, names, near words and a named person's turns for
-questions that ask for several things, language, stems by language, the period that a query names, and
-standing instructions.
+questions that ask for several things, language, stems by language, the period that a query names,
+standing instructions, and words before vectors for requests for an overview.
 """
 
 SPLIT_THRESHOLDS: Mapping[str, int] = {"Sesion": 15, "Proyecto": 25, "Session": 15, "Project": 25}

@@ -96,6 +96,20 @@ def test_what_is_found_by_words_alone_gets_the_share_of_words(make_engine: Engin
     assert math.isclose(hit.score, 1.0)
 
 
+def test_words_count_more_for_a_request_for_an_overview(make_engine: EngineMaker) -> None:
+    engine = make_engine()
+    remember(engine, "alpha beta")
+
+    def weight(query: str) -> float:
+        [hit] = engine.recall.recall(query, explain=True).hits
+        signals = hit.explanation or {}
+        words, meaning = signals["keyword"], signals["semantic"] or 0.0
+        return float((signals["match"] - meaning) / (words - meaning))
+
+    assert math.isclose(weight("tell me of alpha"), 0.4)
+    assert math.isclose(weight("a summary of alpha"), 0.55)
+
+
 def test_a_memory_stored_next_to_a_match_is_raised_among_equals(engine: Engine, clock: Clock) -> None:
     remember(engine, "shared words here, far away")
     clock.advance(days=1)

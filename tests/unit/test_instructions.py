@@ -42,3 +42,10 @@ def test_only_the_best_instruction_is_raised() -> None:
     raised = with_instruction(scores, {2, 3})
     assert raised == {1: 0.5, 2: 0.3 + INSTRUCTED, 3: 0.2}
     assert with_instruction(scores, {9}) == scores
+
+
+def test_an_instruction_that_matches_half_as_well_as_the_tenth_result_is_among_the_first_ten() -> None:
+    others = {key: 1.0 - key / 100 for key in range(1, 21)}
+    assert list(with_instruction({**others, 99: 0.5}, {99})).index(99) == 9
+    assert list(with_instruction({**others, 99: 0.3}, {99})).index(99) == 20
+    assert next(iter(with_instruction({**others, 99: 0.95}, {99}))) == 99

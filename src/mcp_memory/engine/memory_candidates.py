@@ -8,7 +8,7 @@ from mcp_memory.engine.candidates import Candidates, gather
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.engine.surroundings import MOST_READ, Surroundings, read_in_context
 from mcp_memory.model import Filter
-from mcp_memory.ranking.fusion import DATED, lifted, min_max, weighted, with_instruction
+from mcp_memory.ranking.fusion import DATED, OVERVIEW, lifted, min_max, weighted, with_instruction
 from mcp_memory.ranking.spreading import share_of_neighbours, shared_with_neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
@@ -89,7 +89,7 @@ def gather_memories(
     found = gather(tx, "memory", question, tx.memories.allowed(filter, half_life=half_life), pool)
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
-    first = weighted(found.keyword, _related(found), keyword_weight(tuning))
+    first = weighted(found.keyword, _related(found), keyword_weight(tuning, question))
 
     def facts_of(seqs: Iterable[int]) -> dict[int, RankingFacts]:
         return tx.memories.ranking_facts(seqs, filter, half_life=half_life)
@@ -116,11 +116,14 @@ def _dated(question: Question, context: Surroundings) -> frozenset[int]:
     )
 
 
-def keyword_weight(tuning: Tuning) -> float:
+def keyword_weight(tuning: Tuning, question: Question) -> float:
     """The weight of keywords against vectors; an ablation leaves out one of the two."""
     if "words" in tuning.without:
         return 0.0
-    return 1.0 if "meaning" in tuning.without else tuning.keyword_weight
+    if "meaning" in tuning.without:
+        return 1.0
+    overview = "overview" not in tuning.without and question.asks_for_overview
+    return max(tuning.keyword_weight, OVERVIEW) if overview else tuning.keyword_weight
 
 
 def _related(found: Candidates) -> dict[int, float]:

@@ -95,7 +95,7 @@ class MemoryPlan:
             return candidates.by_words()
         if mode == "semantic":
             return candidates.by_meaning(self.tuning.min_similarity)
-        return candidates.by_both(keyword_weight(self.tuning))
+        return candidates.by_both(keyword_weight(self.tuning, question))
 
     def trust(self, facts: RankingFacts) -> float:
         """The factor on a match: lower for faded or superseded memories."""

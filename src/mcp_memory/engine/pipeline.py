@@ -17,7 +17,7 @@ from mcp_memory.model import Owner
 from mcp_memory.storage import Transaction
 from mcp_memory.text.dates import Period, asked_for
 from mcp_memory.text.preview import ends_of
-from mcp_memory.text.questions import asks_for_several
+from mcp_memory.text.questions import asks_for_overview, asks_for_several
 from mcp_memory.text.stems import function_words, language_of, stems
 from mcp_memory.text.thesaurus import near_words
 from mcp_memory.text.words import MOST_TERMS, query_terms, tokens
@@ -86,8 +86,13 @@ class Question:
 
     @cached_property
     def asks_for_several(self) -> bool:
-        """Whether the answer is spread over several memories: a list, a count, experiences."""
+        """Whether the answer is spread over several memories: a list, a count, a conclusion."""
         return asks_for_several(ends_of(self.text, MOST_SEARCHED))
+
+    @cached_property
+    def asks_for_overview(self) -> bool:
+        """Whether a summary is asked for, or the order in which things came up."""
+        return asks_for_overview(ends_of(self.text, MOST_SEARCHED))
 
     @cached_property
     def near_words(self) -> list[Mapping[str, float]]:

@@ -1,6 +1,7 @@
 """Rank fusion: several result lists combined into one."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from math import inf, nextafter
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -11,8 +12,14 @@ ALPHA = 0.4  # the weight of words beside meaning in a hybrid score
 DATED = 0.2
 """Relative bonus of a memory from the period that the query names."""
 
+OVERVIEW = 0.55
+"""The same for a request for an overview: its vector is mostly that of the request's own frame."""
+
 INSTRUCTED = 0.08
 """Bonus of the best match among standing instructions: questions rarely share its words."""
+
+FIRST_RESULTS, APPLICABLE = 10, 0.5
+"""That instruction is among so many results, if it has this share of the last one's score."""
 
 
 def rrf(rankings: Iterable[Sequence[K]], k: int = RRF_K) -> dict[K, float]:
@@ -67,7 +74,11 @@ def with_instruction(scores: Mapping[K, float], instructions: Collection[K]) -> 
     best = max((key for key in instructions if key in scores), key=lambda key: scores[key], default=None)
     if best is None:
         return dict(scores)
-    return best_first({**scores, best: scores[best] + INSTRUCTED})
+    own, raised = scores[best], scores[best] + INSTRUCTED
+    others = sorted((score for key, score in scores.items() if key != best), reverse=True)
+    if len(others) >= FIRST_RESULTS and own >= APPLICABLE * others[FIRST_RESULTS - 1]:
+        raised = max(raised, nextafter(others[FIRST_RESULTS - 1], inf))
+    return best_first({**scores, best: raised})
 
 
 def best_first(scores: Mapping[K, float]) -> dict[K, float]:
