@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -66,7 +67,10 @@ class OnnxEmbedder:
         """Start embedding a text in another thread; None while the model is not loaded."""
         if self._loaded is None:
             return None
-        return self._ahead.submit(self.embed, [text], purpose).result
+        begun = self._ahead.submit(self.embed, [text], purpose)
+        # Lets go of the interpreter, so that the other thread begins now and not at this one's next wait.
+        time.sleep(0)
+        return begun.result
 
     def _model(self) -> _Loaded:
         with self._lock:

@@ -1,15 +1,22 @@
 """Candidates of a search, with their keyword and vector scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
+from mcp_memory.engine.memory_reader import MemoryReader
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Owner
 from mcp_memory.ranking.fusion import calibrated, min_max
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import Allowed
+
+Passing = Callable[[Sequence[int]], Sized]
+"""Those of some rows that the filter lets through, read in a way that is needed for ranking anyway."""
+
+READ_AHEAD = 50
+"""Best matches by words that are read with their surroundings before the vector is there."""
 
 POOL = 100
 """Candidates from each list. Shorter lists lose candidates that rank well only in both."""
@@ -41,11 +48,24 @@ class Candidates:
 
 
 def gather(
-    tx: Transaction, owner: Owner, question: Question, allowed: Allowed, pool: int = POOL
+    tx: Transaction,
+    owner: Owner,
+    question: Question,
+    allowed: Allowed,
+    pool: int = POOL,
+    reader: MemoryReader | None = None,
 ) -> Candidates:
-    """Candidates by words and by meaning among allowed rows."""
+    """Candidates by words and by meaning among allowed rows.
+
+    A `reader` of memories, whose filter is the same, reads ahead while the model computes.
+    """
     matching = dict(tx.indexes.matching(owner, question.sought, allowed, pool))
-    return with_vectors(tx, owner, question.meaning, matching, allowed, pool)
+    if question.soon.model is not None:
+        tx.indexes.prepare(owner, question.soon.model)
+        if reader is not None:
+            reader.read_ahead(list(matching), READ_AHEAD)
+    passing = reader.facts if reader is not None else None
+    return with_vectors(tx, owner, question.meaning, matching, allowed, pool, passing)
 
 
 def with_vectors(
@@ -55,13 +75,24 @@ def with_vectors(
     words: Mapping[int, float],
     allowed: Allowed,
     pool: int,
+    passing: Passing | None = None,
 ) -> Candidates:
     """Add the nearest vectors to the keyword candidates, and the cosines of the latter."""
     if isinstance(meaning, ByWordsOnly):
         return Candidates(words, {}, {}, 0.0)
-    nearest = dict(tx.indexes.nearest(owner, meaning.model, meaning.vector, allowed, pool))
+    nearest = _nearest(tx, owner, meaning, allowed, pool, passing)
     others = cosines(tx, owner, meaning, [seq for seq in words if seq not in nearest])
     return Candidates(words, nearest, {**nearest, **others}, meaning.unrelated_cosine, meaning.worth)
+
+
+def _nearest(
+    tx: Transaction, owner: Owner, meaning: Meaning, allowed: Allowed, pool: int, passing: Passing | None
+) -> dict[int, float]:
+    if passing is not None:
+        near = tx.indexes.nearest_at_hand(owner, meaning.model, meaning.vector, pool)
+        if near is not None and len(passing([seq for seq, _ in near])) == len(near):
+            return dict(near)
+    return dict(tx.indexes.nearest(owner, meaning.model, meaning.vector, allowed, pool))
 
 
 def cosines(

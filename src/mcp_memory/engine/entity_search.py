@@ -15,7 +15,7 @@ from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, Scored, rank
+from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, LimbicWeights, Scored, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult, NewSearch
@@ -106,6 +106,9 @@ class EntityCandidates:
     identifiers: Mapping[int, float]
     """Share of the query's identifiers that each contains."""
     standings: Mapping[int, EntityStanding]
+    weights: LimbicWeights
+    nodes: Mapping[int, Node]
+    """Those that words have found best, read while the model computed."""
     has_orphans: bool
     """Whether memories that are about no entity may match, too."""
 
@@ -145,9 +148,10 @@ class EntitySearch(Topic):
         """The entities that answer the query best. Showing them counts as use."""
         checked_limit(limit, self._context.limits.entities)
         started_at = self._context.clock()
+        question = ask(self._context, query, "entity")
         strategy = BASELINE if is_baseline(query, self._context.tuning) else strategy_for(query, limit)
         plan = EntityPlan(self._context, limit, explain, strategy, started_at)
-        return search(self._context, ask(self._context, query, "entity"), plan)
+        return search(self._context, question, plan)
 
     def find(
         self,
@@ -193,7 +197,11 @@ class EntityPlan:
         words = dict(matching_entities(tx, question.sought, wanted))
         held = _holders(tx, identifiers(question.terms), wanted)
         known = tx.usage.standings({**words, **held})
-        has_orphans = any_orphans(tx)
+        has_orphans, weights = any_orphans(tx), weights_in(tx)
+        nodes: dict[int, Node] = {}
+        if question.soon.model is not None:
+            tx.indexes.prepare("entity", question.soon.model)
+            nodes = _nodes(tx, list({**held, **words})[: self.limit])
         found = with_vectors(tx, "entity", question.meaning, words, tx.entities.anywhere, wanted)
         fused = rrf([list(found.nearest), list(found.words)])
         seqs = list(dict.fromkeys([*fused, *held]))
@@ -203,7 +211,7 @@ class EntityPlan:
             found = replace(found, cosine={**found.cosine, **missing})
         known |= tx.usage.standings(seq for seq in seqs if seq not in known)
         standings = {seq: known[seq] for seq in seqs if seq in known}
-        return EntityCandidates(found, fused, held, standings, has_orphans)
+        return EntityCandidates(found, fused, held, standings, weights, nodes, has_orphans)
 
     def fuse(self, question: Question, candidates: EntityCandidates) -> Mapping[int, float]:
         return candidates.fused
@@ -214,7 +222,7 @@ class EntityPlan:
         accessed = [seq for seq, standing in candidates.standings.items() if standing.was_accessed]
         pairs = tx.usage.co_occurrences(accessed)
         limbic = _limbic_candidates(candidates)
-        scored = rank(limbic, pairs, tx.at, weights_in(tx), unrelated=candidates.found.unrelated)
+        scored = rank(limbic, pairs, tx.at, candidates.weights, unrelated=candidates.found.unrelated)
         factors = {item.key: item for item in scored}
         if self.strategy == BASELINE:
             by_cosine = {seq: candidates.found.cosine.get(seq, -1.0) for seq in factors}
@@ -223,13 +231,13 @@ class EntityPlan:
 
     def hydrate(self, tx: Transaction, question: Question, ranking: EntityRanking) -> EntityAnswer:
         best = list(ranking.scores)[: self.limit]
-        entities = tx.entities.fetch(best)
-        nodes = tx.entities.nodes(entities[seq] for seq in best)
+        known = ranking.candidates.nodes
+        nodes = {**known, **_nodes(tx, [seq for seq in best if seq not in known])}
         wanted = "hybrid" if ranking.candidates.found.words else "semantic"
         return EntityAnswer(
             mode=question.meaning.mode(wanted),
             routing_strategy=self.strategy,
-            hits=tuple(_hit(node, ranking, self.strategy, self.explain) for node in nodes),
+            hits=tuple(_hit(nodes[seq], ranking, self.strategy, self.explain) for seq in best),
             orphans=self._orphans(tx, question) if ranking.candidates.has_orphans else (),
         )
 
@@ -274,6 +282,11 @@ def matching_entities(tx: Transaction, terms: Sequence[str], limit: int) -> list
             scores[seq] = scores.get(seq, 0.0) + share * score
             weight[seq] = share * LATER_MATCH
     return list(best_first(scores).items())[:limit]
+
+
+def _nodes(tx: Transaction, seqs: Sequence[int]) -> dict[int, Node]:
+    entities = tx.entities.fetch(seqs)
+    return {node.entity.seq: node for node in tx.entities.nodes(entities[seq] for seq in seqs)}
 
 
 def identifiers(terms: Iterable[str]) -> list[str]:

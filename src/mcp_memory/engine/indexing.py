@@ -76,8 +76,14 @@ class ByWordsOnly:
 Begun = Callable[[], "NDArray[np.float32]"]
 """Waits for vectors that are being computed."""
 
-Soon = Callable[[], Meaning | ByWordsOnly]
-"""Waits for the vector of a query."""
+
+@dataclass(frozen=True, slots=True)
+class Soon:
+    """The vector of a query, which may still be computed."""
+
+    wait: Callable[[], Meaning | ByWordsOnly]
+    model: EmbeddingModel | None = None
+    """The model that computes it, whose vectors can be made ready meanwhile."""
 
 
 class Indexing(Topic):
@@ -100,7 +106,7 @@ class Indexing(Topic):
         foreign = embedder.card.name in ENGLISH_MODELS and is_foreign(text)
         embed = begun or partial(embedder.embed, [text], "query")
         soon = partial(_meaning, model, embedder, embed, foreign=foreign)
-        return soon if begun else _known(soon())
+        return Soon(soon, model) if begun else _known(soon())
 
     def _caught_up(self, embedder: Embedder, owner: Owner) -> EmbeddingModel | None:
         """The model that serves, once what was just written has its vectors."""
@@ -238,7 +244,7 @@ def begin(embedder: Embedder, text: str, purpose: Purpose) -> Begun | None:
 
 
 def _known(meaning: Meaning | ByWordsOnly) -> Soon:
-    return lambda: meaning
+    return Soon(lambda: meaning)
 
 
 def _meaning(

@@ -1,10 +1,11 @@
 """Candidate memories of a query, by words, by meaning and by their surroundings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mcp_memory.engine.candidates import Candidates, gather
+from mcp_memory.engine.memory_reader import MemoryReader
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.engine.surroundings import MOST_READ, Surroundings, read_in_context
 from mcp_memory.model import Filter
@@ -86,16 +87,14 @@ def gather_memories(
     half_life = tuning.half_life
     if "stems" in tuning.without:
         question = replace(question, by_language=False)
-    found = gather(tx, "memory", question, tx.memories.allowed(filter, half_life=half_life), pool)
+    reader = MemoryReader(tx, filter, half_life)
+    allowed = tx.memories.allowed(filter, half_life=half_life)
+    found = gather(tx, "memory", question, allowed, pool, reader)
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
     first = weighted(found.keyword, _related(found), keyword_weight(tuning, question))
-
-    def facts_of(seqs: Iterable[int]) -> dict[int, RankingFacts]:
-        return tx.memories.ranking_facts(seqs, filter, half_life=half_life)
-
-    facts = facts_of({**found.words, **found.cosine})
-    context = read_in_context(tx, question, found, list(first), facts, facts_of, tuning.without)
+    facts = reader.facts({**found.words, **found.cosine})
+    context = read_in_context(tx, question, found, list(first), facts, reader, tuning.without)
     dated = frozenset() if "dates" in tuning.without else _dated(question, context)
     instructions = frozenset(
         seq

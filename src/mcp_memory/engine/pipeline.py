@@ -44,7 +44,7 @@ class Question:
 
     text: str
     soon: Soon
-    """Waits for the vector, which may be computed while words are searched."""
+    """The vector, which may be computed while words are searched."""
     by_meaning_only: bool = False
     now: datetime | None = None
     """The time of the query, from which `last week` counts."""
@@ -53,7 +53,7 @@ class Question:
 
     @cached_property
     def meaning(self) -> Meaning | ByWordsOnly:
-        return self.soon()
+        return self.soon.wait()
 
     @cached_property
     def terms(self) -> list[str]:
@@ -153,7 +153,7 @@ def ask(context: Context, query: str, owner: Owner, *, by_words: ByWordsOnly | N
         raise Invalid("the query is empty: say what to look for, in words that memories may contain")
     now = context.clock()
     if by_words is not None:
-        return Question(query, lambda: by_words, now=now)
+        return Question(query, Soon(lambda: by_words), now=now)
     return Question(query, Indexing(context).meaning(ends_of(query, MOST_EMBEDDED), owner), now=now)
 
 

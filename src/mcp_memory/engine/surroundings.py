@@ -1,6 +1,6 @@
 """Reads candidates together with their neighbours: the memories stored right before and after them."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache
@@ -8,6 +8,7 @@ from statistics import median
 
 from mcp_memory.engine.candidates import Candidates
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
+from mcp_memory.engine.memory_reader import MemoryReader
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
@@ -52,9 +53,6 @@ LIKELY_DIALOGUE = 0.25
 
 MOST_READ = 1500
 """Characters of a memory that are read for phrases and proximity."""
-
-FactsOf = Callable[[Iterable[int]], dict[int, RankingFacts]]
-"""Ranking facts of the memories that pass the filter."""
 
 
 @lru_cache(maxsize=4096)
@@ -133,14 +131,14 @@ def read_in_context(
     found: Candidates,
     best: Sequence[int],
     facts: Mapping[int, RankingFacts],
-    facts_of: FactsOf,
+    reader: MemoryReader,
     without: Collection[str] = (),
 ) -> Surroundings:
     """Read the best candidates with their neighbours, where these form one conversation.
 
     `best` is in the order of a first ranking; `without` names signals that an ablation leaves out.
     """
-    context = _read(tx, question, found, best, facts, facts_of, without)
+    context = _read(tx, question, found, best, facts, reader, without)
     return replace(context, shares="neighbours" not in without)
 
 
@@ -150,12 +148,12 @@ def _read(
     found: Candidates,
     best: Sequence[int],
     facts: Mapping[int, RankingFacts],
-    facts_of: FactsOf,
+    reader: MemoryReader,
     without: Collection[str],
 ) -> Surroundings:
     first, further = best[:READ_CLOSELY], best[READ_CLOSELY:READ_IN_DIALOGUE]
-    contents = tx.memories.contents(first) if question.terms else {}
-    around, facts = _around(tx, first, facts, facts_of)
+    contents = reader.contents(first) if question.terms else {}
+    around, facts = _around(first, facts, reader)
     meaning = question.meaning
     if isinstance(meaning, ByWordsOnly) or not contents or not _neighbours(around):
         reading = _read_closely(question, contents, 0.0, without)
@@ -163,8 +161,8 @@ def _read(
     vectors = tx.indexes.vectors("memory", meaning.model, _with_neighbours(around))
     strength = 0.0 if "conversation" in without else _strength(around, vectors, contents)
     if further and closeness(strength) * alternation(contents.values()) > LIKELY_DIALOGUE:
-        contents = {**contents, **tx.memories.contents(further)}
-        later, facts = _around(tx, further, facts, facts_of)
+        contents = {**contents, **reader.contents(further)}
+        later, facts = _around(further, facts, reader)
         unread = [seq for seq in _with_neighbours(later) if seq not in vectors]
         vectors = {**vectors, **tx.indexes.vectors("memory", meaning.model, unread)}
         around = {**around, **later}
@@ -179,7 +177,7 @@ def _read(
     )
     if not strength:
         return context
-    return _read_as_conversation(tx, context, question, found, meaning, vectors, facts_of, without)
+    return _read_as_conversation(context, question, found, meaning, vectors, reader, without)
 
 
 def _strength(
@@ -189,22 +187,21 @@ def _strength(
 
 
 def _read_as_conversation(
-    tx: Transaction,
     context: Surroundings,
     question: Question,
     found: Candidates,
     meaning: Meaning,
     vectors: Mapping[int, bytes],
-    facts_of: FactsOf,
+    reader: MemoryReader,
     without: Collection[str],
 ) -> Surroundings:
     """Add what neighbours say to the words and the meaning of the best candidates."""
     around, strength = context.around, context.strength
     ring = [seq for seq in _neighbours(around) if seq not in around]
-    further, facts = _around(tx, ring, context.facts, facts_of)
+    further, facts = _around(ring, context.facts, reader)
     wide = {**further, **around}
     others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in context.texts]
-    texts = {**context.texts, **tx.memories.contents(others)}
+    texts = {**context.texts, **reader.contents(others)}
     several = context.exchange if question.asks_for_several else 0.0
     near_words = 0.0 if "thesaurus" in without else several
     words = _words_in_context(question, found, wide, texts, strength, near_words)
@@ -320,11 +317,11 @@ def _words_in_context(
 
 
 def _around(
-    tx: Transaction, seqs: Sequence[int], known: Mapping[int, RankingFacts], facts_of: FactsOf
+    seqs: Sequence[int], known: Mapping[int, RankingFacts], reader: MemoryReader
 ) -> tuple[dict[int, Neighbours], dict[int, RankingFacts]]:
     """The neighbours of each, of one occasion: allowed by the filter, in one channel, at about one time."""
-    around = tx.memories.neighbours(seqs)
-    facts = {**known, **facts_of({*around, *_neighbours(around)} - known.keys())}
+    around = reader.neighbours(seqs)
+    facts = {**known, **reader.facts({*around, *_neighbours(around)} - known.keys())}
 
     def together(seq: int, other: int | None) -> int | None:
         if other is None or other not in facts or facts[seq].channel != facts[other].channel:

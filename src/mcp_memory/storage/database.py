@@ -154,6 +154,9 @@ class VectorsAtHand(Protocol):
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         """Their cosines with a vector."""
 
+    def nearest_first(self, query: bytes, least: int) -> list[tuple[int, float]]:
+        """The nearest with their cosines, equal ones by their numbers: at least so many, else all."""
+
 
 class Database(Protocol):
     """One engine."""

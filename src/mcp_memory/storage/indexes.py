@@ -48,6 +48,10 @@ class Indexes:
         scope = self._scope
         return scope.database.words.matching(scope.connection, owner, terms, scope.space_id, allowed, limit)
 
+    def prepare(self, owner: Owner, model: EmbeddingModel) -> None:
+        """Find out where a search for the nearest will look, while the query's vector is computed."""
+        self._at_hand(owner, model)
+
     def nearest(
         self, owner: Owner, model: EmbeddingModel, vector: bytes, allowed: Allowed, limit: int
     ) -> list[tuple[int, float]]:
@@ -56,6 +60,13 @@ class Indexes:
         return scope.database.vectors.nearest(
             scope.connection, model.id, owner, vector, scope.space_id, allowed, limit
         )
+
+    def nearest_at_hand(
+        self, owner: Owner, model: EmbeddingModel, vector: bytes, limit: int
+    ) -> list[tuple[int, float]] | None:
+        """The nearest of all rows, whatever their state; None if vectors have to be read for it."""
+        at_hand = self._at_hand(owner, model)
+        return None if at_hand is None else at_hand.nearest_first(vector, limit)[:limit]
 
     def any_near(self, owner: Owner, model: EmbeddingModel, vector: bytes, least_cosine: float) -> bool:
         """False if no row of the space is so close; then `nearest` need not be asked."""

@@ -46,6 +46,11 @@ class PastIndexes(Indexes):
         found = self._unchanged(owner, super().nearest(owner, model, vector, allowed, limit))
         return _admitted(found, allowed)
 
+    def nearest_at_hand(
+        self, owner: Owner, model: EmbeddingModel, vector: bytes, limit: int
+    ) -> list[tuple[int, float]] | None:
+        return None  # they are today's
+
     def vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> dict[int, bytes]:
         wanted = list(seqs)
         found = dict(self._unchanged(owner, super().vectors(owner, model, wanted).items()))

@@ -17,7 +17,7 @@ from mcp_memory.storage import queries, vector_codes
 from mcp_memory.storage.database import Allowed, Connection, Database, Row
 from mcp_memory.storage.sqlite import compaction, sketches, vector_cache
 from mcp_memory.storage.sqlite.connection import SqliteConnection
-from mcp_memory.storage.sqlite.sketches import SegmentCache, Sketch
+from mcp_memory.storage.sqlite.sketches import SegmentCache, Sketch, SketchScope
 from mcp_memory.storage.sqlite.vector_cache import KeptVectors, VectorCache
 
 CANDIDATES = 400
@@ -78,7 +78,7 @@ class SqliteVectors:
         scope = {"vector_model": model_id, "vector_owner": owner, "vector_space": space_id}
         search = _SqliteSearch(connection, owner, allowed, {**allowed.params, **scope}, query, limit)
         assert isinstance(connection, SqliteConnection)
-        sketch = sketches.find(connection, sketches.SketchScope(model_id, owner, space_id))
+        sketch = _sketch(connection, SketchScope(model_id, owner, space_id))
         if kept := self._kept(connection, scope, sketch, len(query) // 4):
             return search.among(kept)
         if sketch is not None:
@@ -106,7 +106,7 @@ class SqliteVectors:
     ) -> KeptVectors | None:
         assert isinstance(connection, SqliteConnection)
         scope = {"vector_model": model.id, "vector_owner": owner, "vector_space": space_id}
-        sketch = sketches.find(connection, sketches.SketchScope(model.id, owner, space_id))
+        sketch = _sketch(connection, SketchScope(model.id, owner, space_id))
         return self._kept(connection, scope, sketch, model.dimensions)
 
     def _kept(
@@ -121,6 +121,16 @@ class SqliteVectors:
         yield from compaction.drop_legacy_indexes(database)
         yield from compaction.compact(database, self, model_id, dimensions)
         yield from sketches.maintain(database, model_id, dimensions)
+
+
+def _sketch(connection: SqliteConnection, scope: SketchScope) -> Sketch | None:
+    """Looked up once in a transaction that only reads."""
+    if connection.has_written:
+        return sketches.find(connection, scope)
+    if scope not in connection.seen:
+        connection.seen[scope] = sketches.find(connection, scope)
+    found: Sketch | None = connection.seen[scope]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
