@@ -33,13 +33,17 @@ class JournalEvent:
 
     @property
     def payload(self) -> dict[str, Any]:
+        return self._payload("")
+
+    def _payload(self, without: str) -> dict[str, Any]:
+        # A bulk write has hundreds of events: a loop is quicker than a comprehension over a generator.
         kind: Any = type(self)
-        values = ((name, default, getattr(self, name)) for name, default in _defaults(kind))
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, default, value in values
-            if value != default
-        }
+        payload = {}
+        for name, default in _defaults(kind):
+            value = getattr(self, name)
+            if name != without and value != default:
+                payload[name] = list(value) if type(value) is tuple else value
+        return payload
 
     @property
     def kept(self) -> dict[str, Any]:
@@ -63,9 +67,7 @@ class _WithId(JournalEvent):
 
     @property
     def kept(self) -> dict[str, Any]:
-        payload = self.payload
-        del payload["id"]
-        return payload
+        return self._payload("id")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Each signal costs one read of the client's recent searches, and writes nothing i
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from mcp_memory.model import Entity
 from mcp_memory.storage import Transaction
@@ -19,12 +19,18 @@ def opened(tx: Transaction, seqs: Sequence[int]) -> None:
     tx.search_log.credit(seqs, "opened")
 
 
-def extended(tx: Transaction, entity: Entity, texts: Sequence[str] = ()) -> None:
-    """Observations were added to an entity."""
-    if not tx.search_log.lately_shown():
+def extended(tx: Transaction, added: Sequence[tuple[Entity, Sequence[str]]]) -> None:
+    """Observations were added to entities. An entity that only its own texts name is not cited."""
+    shown = tx.search_log.lately_shown()
+    if not shown:
         return
-    tx.search_log.credit([entity.seq], "extended")
-    cited(tx, texts, besides={entity.seq})
+    tx.search_log.credit((entity.seq for entity, _ in added), "extended")
+    written = folded("\n".join(text for _, texts in added for text in texts))
+    for seq, name in shown.items():
+        if _names(written, name):
+            others = [text for entity, texts in added if entity.seq != seq for text in texts]
+            if _names(folded("\n".join(others)), name):
+                tx.search_log.credit([seq], "cited")
 
 
 def related(tx: Transaction, entities: Iterable[Entity]) -> None:
@@ -32,13 +38,13 @@ def related(tx: Transaction, entities: Iterable[Entity]) -> None:
     tx.search_log.credit((entity.seq for entity in entities), "related")
 
 
-def cited(tx: Transaction, texts: Sequence[str], besides: Collection[int] = ()) -> None:
+def cited(tx: Transaction, texts: Sequence[str]) -> None:
     """Texts were written that may name entities from earlier search results."""
     shown = tx.search_log.lately_shown()
     if not shown or not texts:
         return
     written = folded("\n".join(texts))
-    named = (seq for seq, name in shown.items() if seq not in besides and _names(written, name))
+    named = (seq for seq, name in shown.items() if _names(written, name))
     tx.search_log.credit(named, "cited")
 
 

@@ -107,11 +107,14 @@ class GraphWriter:
         observer = Observer(self._tx, texts, self._new_id, kind=kind, repeats=repeats)
         each = [observer.add(entity, some) for entity, some in wanted]
         observer.flush()
-        extended = {entity.seq: entity for (entity, _), added in zip(wanted, each, strict=True) if added}
-        for (entity, _), added in zip(wanted, each, strict=True) if credit else ():
-            if added:
-                feedback.extended(self._tx, entity, [memory.content for memory in added])
-        for entity in extended.values():
+        extended = [
+            (entity, [memory.content for memory in added])
+            for (entity, _), added in zip(wanted, each, strict=True)
+            if added
+        ]
+        if credit:
+            feedback.extended(self._tx, extended)
+        for entity in {entity.seq: entity for entity, _ in extended}.values():
             self.touch(entity)
         return each
 

@@ -6,6 +6,7 @@ from mcp_memory.engine.memory_changes import remove_memory
 from mcp_memory.events import MemoryCreated, MemoryUpdated, ObservationsRemoved
 from mcp_memory.model import GENERIC_KIND, Entity, Memory
 from mcp_memory.storage import Transaction
+from mcp_memory.storage.memories import ContentHash
 
 NewId = Callable[[], str]
 
@@ -27,10 +28,10 @@ class Observer:
         self._kind = kind
         self._repeats = repeats
         wanted = dict.fromkeys(texts)
-        self._known = tx.memories.exactly(wanted)
+        found = tx.memories.known_texts(wanted)
+        self._known = found.memories
         self._held = _held(tx, self._known)
-        missing = [text for text in wanted if text not in self._known]
-        self._new = _made(tx, missing, new_id, kind=kind, flagged=flagged)
+        self._new = _made(tx, found.free_hashes, new_id, kind=kind, flagged=flagged)
         self._links: list[tuple[Entity, Memory]] = []
 
     def add(self, entity: Entity, texts: Sequence[str]) -> list[Memory]:
@@ -73,15 +74,17 @@ class Observer:
         if memory.superseded_by is not None:
             left = _leave_to_successor(self._tx, entity, memory, memory.superseded_by)
             self._held.difference_update((seq, memory.content) for seq in left)
-        revived = self._tx.memories.change(
-            memory,
-            pinned_at=memory.pinned_at or self._tx.at,
-            superseded_at=None,
-            superseded_by=None,
-            kind=self._kind if memory.kind == GENERIC_KIND else memory.kind,
-        )
+        changes = {
+            "pinned_at": memory.pinned_at or self._tx.at,
+            "superseded_at": None,
+            "superseded_by": None,
+            "kind": self._kind if memory.kind == GENERIC_KIND else memory.kind,
+        }
+        # Mostly it is an observation of another entity, and stays as it is.
+        if any(getattr(memory, name) != value for name, value in changes.items()):
+            memory = self._tx.memories.change(memory, **changes)
         self._tx.journal.record(MemoryUpdated(memory.id, {"observed": True}))
-        return revived
+        return memory
 
 
 def unobserve(tx: Transaction, entity: Entity, texts: Iterable[str]) -> int:
@@ -114,11 +117,17 @@ def _held(tx: Transaction, known: Mapping[str, Memory]) -> set[tuple[int, str]]:
 
 
 def _made(
-    tx: Transaction, texts: Sequence[str], new_id: NewId, *, kind: str, flagged: frozenset[str]
+    tx: Transaction,
+    hashes: Mapping[str, ContentHash],
+    new_id: NewId,
+    *,
+    kind: str,
+    flagged: frozenset[str],
 ) -> dict[str, Memory]:
-    made = tx.memories.add_observations({new_id(): text for text in texts}, kind=kind, flagged=flagged)
+    texts = {new_id(): text for text in hashes}
+    made = tx.memories.add_observations(texts, hashes, kind=kind, flagged=flagged)
     tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in made])
-    return dict(zip(texts, made, strict=True))
+    return dict(zip(hashes, made, strict=True))
 
 
 def _leave_to_successor(tx: Transaction, entity: Entity, memory: Memory, successor_id: str) -> set[int]:

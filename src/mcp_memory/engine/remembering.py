@@ -256,7 +256,7 @@ class Remembering(Topic):
                 tx.entities.link(entity, memory, new.relevance)
                 if entity.updated_at != tx.at:
                     tx.entities.change(entity)
-                feedback.extended(tx, entity)
+                feedback.extended(tx, [(entity, ())])
                 known.add(entity.seq)
                 linked.append(entity.name)
         return linked

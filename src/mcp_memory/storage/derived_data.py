@@ -101,7 +101,14 @@ class DerivedData:
         # vectors are not checked again.
         self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
-        self._scope.change_each("add_pending", waiting, slots={"table": owner}, owner=owner)
+        earlier = self._earlier(owner, waiting)
+        self._scope.change_each("add_pending", earlier, slots={"table": owner}, owner=owner)
+        new = self._scope.rows.new[owner].intersection(waiting)
+        if new:
+            stamp = self._scope.count("next_stamp")
+            shared = {"owner": owner, "space_id": self._scope.space_id, "stamp": stamp}
+            rows = [{**shared, "seq": seq} for seq in sorted(new)]
+            self._scope.connection.insert_all("pending", ("owner", "seq", "space_id", "stamp"), rows)
 
     def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:
         if (owner, seq) not in self._scope.vectors_at_hand:

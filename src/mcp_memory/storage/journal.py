@@ -65,12 +65,12 @@ class Journal:
 
     def record_rows(self, events: Sequence[JournalEvent]) -> None:
         """Add one event per row, for the rows written last, in order."""
-        images = self._scope.rows.images
+        if not events:
+            return
+        images, self._scope.rows.images = self._scope.rows.images, []
         first = len(images) - len(events)
-        self._scope.rows.images, own = images[:first], images[first:]
-        for image, event in zip(own, events, strict=True):
-            self._scope.rows.images.append(image)
-            self.record(event)
+        own = [images[: first + 1], *([image] for image in images[first + 1 :])]
+        self._entries += map(_Entry, events, own)
 
     def write(self) -> None:
         if self._scope.rows.images:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from mcp_memory.errors import NotFound
@@ -20,6 +21,20 @@ MEMORY_COLUMNS = ", ".join(
     f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
 )
 _SLOTS = {"columns": MEMORY_COLUMNS}
+
+
+ContentHash = str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTexts:
+    """Texts that are living memories, and for the others the hash to store them by as observations.
+
+    A text that equals a memory except for spacing is stored by another hash.
+    """
+
+    memories: dict[str, Memory]
+    free_hashes: dict[str, ContentHash]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +118,20 @@ class Memories:
 
     def exactly(self, contents: Iterable[str]) -> dict[str, Memory]:
         """Living memories by exact content."""
-        wanted = dict.fromkeys(contents)
-        hashes = [hash(text) for text in wanted for hash in (exact_fingerprint, spelling_fingerprint)]
-        found = self._scope.fetch("living_memories_by_hash", hashes, slots=_SLOTS)
-        return {row["content"]: memory_of(row) for row in found if row["content"] in wanted}
+        return self.known_texts(contents).memories
+
+    def known_texts(self, contents: Iterable[str]) -> KnownTexts:
+        """Which of these texts are living memories, and by which hash the others can be stored."""
+        hashes = {text: (*fingerprints(text), spelling_fingerprint(text)) for text in contents}
+        taken = {row["content_hash"] for row in self._scope.fetch("living_hashes", chain(*hashes.values()))}
+        found = self._scope.fetch("living_memories_by_hash", taken, slots=_SLOTS)
+        memories = {row["content"]: memory_of(row) for row in found if row["content"] in hashes}
+        free: dict[str, ContentHash] = {}
+        for text, (normal, exact, spelling) in hashes.items():
+            if text not in memories:
+                free[text] = spelling if normal in taken else exact
+                taken.add(free[text])
+        return KnownTexts(memories, free)
 
     def find(
         self,
@@ -232,7 +257,8 @@ class Memories:
             raise TypeError(f"a memory has no {', '.join(sorted(unknown))}")
         at = self._scope.at
         row = {
-            **others, "id": id, "content": content, "type": type, "kind": kind, "tags": list(tags),
+            **others, "id": id, "content": content, "content_hash": self._free_hash(origin, content),
+            "type": type, "kind": kind, "tags": list(tags),
             "confidence": confidence, "importance": importance, "metadata": dict(metadata or {}),
             "origin": origin, "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
             "captured_at": at if captured else None, "quarantined_at": at if quarantined else None,
@@ -241,9 +267,19 @@ class Memories:
         return memory
 
     def add_observations(
-        self, texts: Mapping[str, str], *, kind: str, flagged: Collection[str] = ()
+        self,
+        texts: Mapping[str, str],
+        hashes: Mapping[str, ContentHash] | None = None,
+        *,
+        kind: str,
+        flagged: Collection[str] = (),
     ) -> list[Memory]:
-        """Add observations by id, in order; the `flagged` texts resemble earlier ones."""
+        """Add observations by id, in order; the `flagged` texts resemble earlier ones.
+
+        `hashes`: the free ones of `known_texts`, if that was asked.
+        """
+        if hashes is None:
+            hashes = self.known_texts(texts.values()).free_hashes
         at = self._scope.at
         shared = {
             "type": "observation", "kind": kind, "tags": [], "confidence": 1.0,
@@ -251,9 +287,12 @@ class Memories:
             "pinned_at": at,  # observations of the graph do not fade
         }  # fmt: skip
         return self._add_all(
-            {**shared, "id": id, "content": text, "flagged_at": at if text in flagged else None}
+            {
+                **shared, "id": id, "content": text, "content_hash": hashes[text],
+                "flagged_at": at if text in flagged else None,
+            }
             for id, text in texts.items()
-        )
+        )  # fmt: skip
 
     def _add_all(self, drafts: Iterable[Row]) -> list[Memory]:
         at = self._scope.at
@@ -265,24 +304,17 @@ class Memories:
             "provenance": dict(self._scope.provenance),
         }
         rows = [{**shared, **row} for row in drafts]
-        for row, hash in zip(rows, self._free_hashes(rows), strict=True):
-            row["content_hash"] = hash
         seqs = self._scope.rows.insert_all("memory", rows)
         blank = dict.fromkeys(Memory.__slots__)
-        return [memory_of({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        for row, seq in zip(rows, seqs, strict=True):
+            row |= {"seq": seq, "tags": tuple(row["tags"])}
+            del row["content_hash"]
+        return [Memory(**{**blank, **row}) for row in rows]
 
-    def _free_hashes(self, rows: Sequence[Row]) -> list[str]:
-        """Content hashes; an observation that equals a memory except for spacing gets another one."""
-        both = [fingerprints(row["content"]) for row in rows]
-        observed = [hash for row, (hash, _) in zip(rows, both, strict=True) if row["origin"] == "observation"]
-        taken = {row["content_hash"] for row in self._scope.fetch("living_memory_keys", observed)}
-        free = []
-        for row, (hash, exact) in zip(rows, both, strict=True):
-            if row["origin"] == "observation":
-                hash = spelling_fingerprint(row["content"]) if hash in taken else exact
-            free.append(hash)
-            taken.add(hash)
-        return free
+    def _free_hash(self, origin: Origin, content: str) -> ContentHash:
+        return (
+            fingerprint(content) if origin == "memory" else self.known_texts([content]).free_hashes[content]
+        )
 
     def revise(self, memory: Memory, reason: str, **changes: Any) -> Memory:
         """Change a memory, keeping its earlier state as a version."""

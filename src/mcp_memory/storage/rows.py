@@ -41,11 +41,13 @@ class Rows:
 
     def insert_all(self, table: str, rows: Iterable[Mapping[str, Any]]) -> list[int]:
         """Insert rows; columns that are not given are empty. Returns their numbers, in order."""
-        given = [{"space_id": self._space_id, **values} for values in rows]
+        blank = {**dict.fromkeys(COLUMNS[table]), "space_id": self._space_id}
+        given = list(rows)
         if not given:
             return []
-        columns = tuple(dict.fromkeys(chain.from_iterable(given)))
-        blank = dict.fromkeys(COLUMNS[table])
+        # Mostly all rows have the same columns, in the same order.
+        kinds = dict.fromkeys(map(tuple, given))
+        columns = tuple(dict.fromkeys(("space_id", *chain.from_iterable(kinds))))
         if unknown := set(columns) - blank.keys():
             raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
         new = [{**blank, **values} for values in given]

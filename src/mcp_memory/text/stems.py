@@ -23,6 +23,7 @@ from mcp_memory.text.unicode_forms import normalised_form
 from mcp_memory.text.words import LONGEST_TOKEN, folded, tokens
 
 _ANY_WORD = re.compile(r"[^\W\d_]+")
+_ASCII_WORD = re.compile("[a-z]+")  # the same of such texts, twice as fast
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SCRIPTS = {"CYRILLIC": "russian", "GREEK": "greek", "ARABIC": "arabic", "DEVANAGARI": "hindi"}
 _MARKS = {
@@ -51,7 +52,8 @@ def language_of(text: str) -> str | None:
     opening = text[:_OPENING]
     if not opening.isascii() and (script := _script_of(opening)) != "LATIN":
         return _SCRIPTS.get(script)
-    return _by_function_words(_ANY_WORD.findall(folded(opening)), opening)
+    word = _ASCII_WORD if opening.isascii() else _ANY_WORD
+    return _by_function_words(word.findall(folded(opening)), opening)
 
 
 def indexed_words(text: str) -> list[str]:

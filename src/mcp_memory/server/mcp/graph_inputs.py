@@ -34,7 +34,9 @@ class EntityItem(Arguments):
     @property
     def is_plain(self) -> bool:
         """Whether the caller uses entityType and observations, not entity_type and description."""
-        return self.entity_type is None and self.description is None and "metadata" not in self.given()
+        return (
+            self.entity_type is None and self.description is None and "metadata" not in self.model_fields_set
+        )
 
     def wanted(self) -> NewEntity:
         return self.fill(

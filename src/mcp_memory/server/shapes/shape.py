@@ -66,8 +66,8 @@ class Shape(BaseModel):
 
     def fill(self, kind: type[D], **more: Any) -> D:
         """A domain value of this kind from the fields that both have; `more` overrides and adds."""
-        shared = {field.name for field in dataclasses.fields(kind)} & type(self).model_fields.keys()
-        return kind(**{**{name: getattr(self, name) for name in shared}, **more})
+        shared = {name: getattr(self, name) for name in _shared(type(self), kind)}
+        return kind(**{**shared, **more})
 
     def values(self, kind: type[DataclassInstance] | None = None) -> dict[str, Any]:
         """The fields as keyword arguments of a use case; `kind`: only those that this dataclass has."""
@@ -77,6 +77,12 @@ class Shape(BaseModel):
     def given(self) -> dict[str, Any]:
         """The fields that the caller gave, by their names in the domain."""
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+@cache
+def _shared(shape: type[Shape], kind: type[DataclassInstance]) -> tuple[str, ...]:
+    declared = {field.name for field in dataclasses.fields(kind)}
+    return tuple(name for name in shape.model_fields if name in declared)
 
 
 def drawn(

@@ -17,6 +17,11 @@ SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.seq IN ({keys}
 -- memories_by_id --
 SELECT {columns} FROM memory o WHERE o.space_id = :space_id AND o.id IN ({keys})
 
+-- living_hashes --
+-- Mostly there are none: the index answers.
+SELECT content_hash FROM memory
+ WHERE space_id = :space_id AND content_hash IN ({keys}) AND forgotten_at IS NULL
+
 -- living_memories_by_hash --
 SELECT {columns} FROM memory o
  WHERE o.space_id = :space_id AND o.content_hash IN ({keys}) AND o.forgotten_at IS NULL

@@ -30,6 +30,10 @@ SELECT :owner, o.seq, o.space_id,
   FROM {table} o WHERE o.space_id = :space_id AND o.seq IN ({keys})
 ON CONFLICT (owner, seq) DO UPDATE SET stamp = excluded.stamp
 
+-- next_stamp --
+-- The stamp of `add_pending`, for rows that this transaction has made.
+SELECT COALESCE(max(seq), 0) + 2 AS count FROM event WHERE space_id = :space_id
+
 -- remove_pending --
 DELETE FROM pending WHERE owner = :owner AND seq IN ({keys})
 
