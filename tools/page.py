@@ -53,8 +53,9 @@ def is_current() -> bool:
 def build() -> None:
     """Install what is missing, and write the files."""
     install()
+    now = digest()  # what is written while it is being built belongs to the next time
     npm("run", "build")
-    (BUILT / ".built").write_text(digest(), encoding="utf-8")
+    (BUILT / ".built").write_text(now, encoding="utf-8")
 
 
 def install() -> None:

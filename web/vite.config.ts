@@ -6,7 +6,7 @@ import { build, defineConfig, type Plugin } from "vite";
 import { compressed, OUT } from "./vite.compressed.ts";
 
 // Everything that the first view shows, with its styles and the font's: one script and one style.
-const FIRST = /rolldown.runtime|node_modules.(svelte|openapi-fetch|esm-env|clsx|@fontsource-variable)|src.(main|App|styles|views.(Search|Login))|src.lib.(api|early|events|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Empty|Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
+const FIRST = /rolldown.runtime|node_modules.(svelte|openapi-fetch|esm-env|clsx|@fontsource-variable)|src.(main|App|styles|views.(Search|Login))|src.lib.(api|early|events|focus|format|mark|notices|panel|router|session|theme|undo)|src.parts.(Empty|Icon|Notices|Filters|Marked|MemoryLine|OpenMemory|PromptPreview|Why|Dialog)/;
 const MAIN = /<script type="module" crossorigin src="([^"]+)"><\/script>/;
 const FIRST_VIEW = "<!-- first view -->";
 

@@ -9,9 +9,13 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from tools import browser as browser_tool
 
-from mcp_memory.engine import Engine
+from mcp_memory import wiring
+from mcp_memory.engine import Context, Engine
 from mcp_memory.model import Caller
+from mcp_memory.storage import Store
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.browser.visitor import Visitor
+from tests.fakes import Clock, HashEmbedder
 from tests.surfaces.rest.conftest import engine_on
 from tests.surfaces.rest.serving import Running, running
 
@@ -49,6 +53,19 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
     return engine_on(tmp_path / "memory.db").acting_for(Caller(client="assistant"))
+
+
+def engine_by(clock: Clock, folder: Path) -> Engine:
+    """One whose memories are as old as the clock says."""
+    return Engine(
+        Context(
+            store=Store(SqliteDatabase(folder / "memory.db", "NORMAL")).open(),
+            embedder=HashEmbedder(),
+            clock=clock,
+            new_id=wiring.new_id,
+            caller=Caller(client="assistant"),
+        )
+    )
 
 
 @pytest.fixture

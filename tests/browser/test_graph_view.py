@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -11,16 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from mcp_memory import wiring
-from mcp_memory.engine import Context, Engine
+from mcp_memory.engine import Engine
 from mcp_memory.inputs import NewEntity, NewRelation
-from mcp_memory.model import Caller
-from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.database import SqliteDatabase
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, engine_by
 from tests.browser.visitor import Visitor
-from tests.fakes import Clock, HashEmbedder
-from tests.surfaces.rest.serving import Running, running
+from tests.fakes import Clock
+from tests.surfaces.rest.serving import Running
 
 ENDED_IS_SHOWN = """() => new Promise((shown) => {
     const look = () => window.graphView.getGraph().someEdge((_, edge) => edge.ended)
@@ -52,21 +47,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def engine(tmp_path: Path, clock: Clock) -> Engine:
-    return Engine(
-        Context(
-            store=Store(SqliteDatabase(tmp_path / "memory.db", "NORMAL")).open(),
-            embedder=HashEmbedder(),
-            clock=clock,
-            new_id=wiring.new_id,
-            caller=Caller(client="assistant"),
-        )
-    )
-
-
-@pytest.fixture
-def server(engine: Engine) -> Iterator[Running]:
-    with running(engine) as here:
-        yield here
+    return engine_by(clock, tmp_path)
 
 
 def test_the_graph_is_expanded_hop_by_hop(visit: Visit, server: Running, engine: Engine) -> None:

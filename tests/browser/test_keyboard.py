@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from mcp_memory import wiring
-from mcp_memory.engine import Context, Engine
+from mcp_memory.engine import Engine
 from mcp_memory.inputs import NewEntity, NewRelation
-from mcp_memory.model import Caller, Filter
-from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.database import SqliteDatabase
-from tests.browser.conftest import Visit
+from mcp_memory.model import Filter
+from tests.browser.conftest import Visit, engine_by
 from tests.browser.test_search_view import remember
 from tests.browser.test_trust_and_recall import capture
-from tests.fakes import Clock, HashEmbedder
-from tests.surfaces.rest.serving import Running, running
+from tests.fakes import Clock
+from tests.surfaces.rest.serving import Running
 
 FARTHEST = 80
 """Steps with Tab after which something counts as out of reach."""
@@ -32,21 +28,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def engine(tmp_path: Path, clock: Clock) -> Engine:
-    return Engine(
-        Context(
-            store=Store(SqliteDatabase(tmp_path / "memory.db", "NORMAL")).open(),
-            embedder=HashEmbedder(),
-            clock=clock,
-            new_id=wiring.new_id,
-            caller=Caller(client="assistant"),
-        )
-    )
-
-
-@pytest.fixture
-def server(engine: Engine) -> Iterator[Running]:
-    with running(engine) as here:
-        yield here
+    return engine_by(clock, tmp_path)
 
 
 def has_keyboard(place: Locator) -> bool:
@@ -223,12 +205,56 @@ def test_captured_memories_are_accepted_and_changes_undone(
     expect(waiting.get_by_role("button", name="Drop: I prefer tabs.")).to_be_focused()
     page.keyboard.press("Enter")
     expect(waiting).to_have_count(0)
+    stands_somewhere(page)
     undo = page.get_by_role("button", name="Undo: forgot the memory “I prefer tabs.”")
     press(page, undo)
     expect(waiting.get_by_role("button", name="Accept: I prefer tabs.")).to_be_visible()
+    stands_somewhere(page)
     shown = page.get_by_role("button", name="Show what changed").first
     press(page, shown)
     expect(page.locator(".details").first).to_be_visible()
+
+
+def test_what_somebody_else_takes_away_does_not_take_the_keyboard(
+    visit: Visit, server: Running, engine: Engine
+) -> None:
+    capture(engine, "I prefer tabs.", "I never work on Fridays.", "Always answer in French.")
+    page = visit(server, "/#/changes").page
+    waiting = page.get_by_role("region", name="Captured, not yet confirmed")
+    tab_to(page, waiting.get_by_role("button", name="Drop: I never work on Fridays."))
+    forget(engine, "I never work on Fridays.")
+    expect(waiting.get_by_role("button", name="Drop: I prefer tabs.")).to_be_focused()
+    forget(engine, "I prefer tabs.")
+    expect(waiting.get_by_role("button", name="Drop: Always answer in French.")).to_be_focused()
+    forget(engine, "Always answer in French.")
+    expect(waiting).to_have_count(0)
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_in_a_list_that_changes_the_keyboard_stays_with_its_memory(
+    visit: Visit, server: Running, engine: Engine, clock: Clock
+) -> None:
+    for number in range(40):
+        clock.advance(minutes=1)
+        remember(engine, f"note number {number}")
+    page = visit(server, "/#/memories").page
+    rows = page.get_by_role("region", name="List of memories")
+    mine = rows.get_by_role("link", name="note number 37")
+    tab_to(page, mine)
+    clock.advance(minutes=1)
+    remember(engine, "a new one above")
+    expect(rows.locator('[aria-posinset="1"]')).to_contain_text("a new one above")
+    expect(mine).to_be_focused()
+    forget(engine, "note number 37")
+    expect(rows.get_by_role("link", name="note number 36")).to_be_focused()
+    rows.evaluate("list => list.scrollTo(0, 1e6)")
+    expect(rows.locator('[aria-posinset="40"]')).to_contain_text("note number 0")
+    expect(rows).to_be_focused()
+
+
+def forget(engine: Engine, content: str) -> None:
+    (found,) = [one for one in engine.memories.find(Filter(), limit=99).memories if one.content == content]
+    engine.memories.forget(found.id)
 
 
 def test_health_and_the_first_steps(visit: Visit, server: Running, engine: Engine) -> None:

@@ -8,19 +8,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from mcp_memory import wiring
 from mcp_memory.capture import Candidate
-from mcp_memory.engine import Context, Engine
+from mcp_memory.engine import Engine
 from mcp_memory.engine.arrivals import Place
 from mcp_memory.engine.captures import Heard
 from mcp_memory.inputs import NewEntity
-from mcp_memory.model import Caller, Filter
-from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.database import SqliteDatabase
-from tests.browser.conftest import Visit
+from mcp_memory.model import Filter
+from tests.browser.conftest import Visit, engine_by
 from tests.browser.test_search_view import remember
 from tests.browser.visitor import Visitor
-from tests.fakes import Clock, HashEmbedder
+from tests.fakes import Clock
 from tests.surfaces.rest.serving import Running, running
 
 
@@ -128,15 +125,7 @@ class TestWhatHasFaded:
 
     @pytest.fixture
     def engine(self, tmp_path: Path, clock: Clock) -> Engine:
-        return Engine(
-            Context(
-                store=Store(SqliteDatabase(tmp_path / "memory.db", "NORMAL")).open(),
-                embedder=HashEmbedder(),
-                clock=clock,
-                new_id=wiring.new_id,
-                caller=Caller(client="assistant"),
-            )
-        )
+        return engine_by(clock, tmp_path)
 
     def test_it_is_put_away_from_health_and_restored_from_the_archive(
         self, visit: Visit, engine: Engine, clock: Clock
