@@ -13,6 +13,16 @@ def test_an_image_of_a_new_row_is_kept_short() -> None:
     assert packed([NEW]) == [["memory", 7, "c0ffee"]]
 
 
+def test_images_of_new_rows_in_a_row_share_their_table_and_number() -> None:
+    new = [{**NEW, "key": key, "after": f"{key:x}"} for key in (7, 8, 9, 11)]
+    other: Image = {**NEW, "table": "entity", "key": 12}
+    assert packed([*new, other, CHANGED, NEW]) == [
+        ["memory", 7, "7", "8", "9"], ["memory", 11, "b"], ["entity", 12, "c0ffee"],
+        CHANGED, ["memory", 7, "c0ffee"],
+    ]  # fmt: skip
+    assert unpacked(packed([*new, other, CHANGED, NEW])) == [*new, other, CHANGED, NEW]
+
+
 def test_images_come_back_as_they_were() -> None:
     assert unpacked(packed([NEW, CHANGED, GONE])) == [NEW, CHANGED, GONE]
 

@@ -130,23 +130,36 @@ class Rows:
 
 
 def packed(images: Iterable[Image]) -> list[Any]:
-    """Images in the journal's format. Those of new rows, which are most, have a short form."""
-    return [
-        [image["table"], image["key"], image["after"]]
-        if image["before"] is None and "own" not in image
-        else image
-        for image in images
-    ]
+    """Images in the journal's format. New rows, which are most, have a short form: the table, the number of
+    the first, and a digest for each that follows it.
+    """
+    kept: list[Any] = []
+    new: list[Any] = []
+    for image in images:
+        if image["before"] is not None or "own" in image:
+            kept.append(image)
+            new = []
+        elif new and new[0] == image["table"] and new[1] + len(new) - 2 == image["key"]:
+            new.append(image["after"])
+        else:
+            new = [image["table"], image["key"], image["after"]]
+            kept.append(new)
+    return kept
 
 
 def unpacked(kept: Iterable[Any]) -> list[Image]:
     """The inverse of `packed`."""
-    return [
-        image
-        if isinstance(image, dict)
-        else {"table": image[0], "key": image[1], "before": None, "after": image[2]}
-        for image in kept
-    ]
+    images: list[Image] = []
+    for image in kept:
+        if isinstance(image, dict):
+            images.append(image)
+        else:
+            table, first, *digests = image
+            images += [
+                {"table": table, "key": key, "before": None, "after": after}
+                for key, after in enumerate(digests, first)
+            ]
+    return images
 
 
 def update_sql(table: str, columns: tuple[str, ...]) -> str:

@@ -91,7 +91,7 @@ class Undo:
         found, images = [], 0
         for row in self._scope.run("newest_events_of_act", act=act, limit=WITHDRAWN_EVENTS):
             found.append(row)
-            images += len(row["before"])
+            images += len(unpacked(row["before"]))
             if images >= WITHDRAWN_ROWS:
                 break
         for row in found:
