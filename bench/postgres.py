@@ -253,7 +253,7 @@ def memory(number: int, corpus: Texts) -> dict[str, Any]:
     text = f"{corpus.texts[number]} {number}"
     given = {
         "space_id": 1, "id": str(number), "content": text,
-        "content_hash": hashlib.sha256(text.encode()).hexdigest(),
+        "content_hash": hashlib.sha256(text.encode()).digest()[:16],
         "type": "rare" if number % 100 == 0 else "fact", "kind": "generic", "tags": [], "confidence": 1.0,
         "importance": 0.5, "metadata": {}, "origin": "memory", "created_at": NOW, "updated_at": NOW,
         "access_count": 0, "version": 1,

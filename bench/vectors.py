@@ -92,15 +92,15 @@ def _write(database: SqliteDatabase, vectors: Vectors, kinds: npt.NDArray[np.str
     with database.write() as connection:
         connection.raw.execute(
             "INSERT INTO embedding_model (seq, name, dimensions, fingerprint, state, created_at)"
-            " VALUES (1, 'bench', 384, '', 'active', '')"
+            " VALUES (1, 'bench', 384, '', 'active', 0)"
         )
         connection.raw.executemany(
-            "INSERT OR IGNORE INTO space VALUES (?, ?, '')", [(n, f"space {n}") for n in range(1, spaces + 1)]
+            "INSERT OR IGNORE INTO space VALUES (?, ?, 0)", [(n, f"space {n}") for n in range(1, spaces + 1)]
         )
         connection.raw.executemany(
             "INSERT INTO memory (seq, space_id, id, content, content_hash, type, kind, tags, confidence,"
             " importance, metadata, origin, created_at, updated_at, access_count, version)"
-            " VALUES (?1, ?2, ?1, ?3, ?1, ?4, '', '[]', 1, 1, '{}', 'memory', '', '', 0, 1)",
+            " VALUES (?1, ?2, ?1, ?3, ?1, ?4, '', '[]', 1, 1, '{}', 'memory', 0, 0, 0, 1)",
             ((n + 1, n % spaces + 1, "content " * 25, str(kind)) for n, kind in enumerate(kinds)),
         )
     rows = [(n + 1, n % spaces + 1, vector.tobytes()) for n, vector in enumerate(vectors)]

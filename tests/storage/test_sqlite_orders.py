@@ -15,9 +15,7 @@ from mcp_memory.storage.store import Store
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("order", "index"), [("recent", "memory_created"), ("importance", "memory_importance")]
-)
+@pytest.mark.parametrize(("order", "index"), [("recent", "memory_age"), ("importance", "memory_importance")])
 @pytest.mark.parametrize("superseded", [None, False])
 def test_an_order_uses_its_own_index(tmp_path: Path, order: str, index: str, superseded: bool | None) -> None:
     database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")

@@ -17,7 +17,7 @@ BAD = [
     ("tags", "["),
     ("metadata", '"x"'),
     ("metadata", "not json"),
-    ("created_at", "5"),
+    ("created_at", "5 o'clock"),
     ("updated_at", "2026-13-45"),
     ("accessed_at", "soon"),
 ]

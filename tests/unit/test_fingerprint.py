@@ -1,11 +1,12 @@
-from mcp_memory.text.fingerprint import fingerprint, normalised
+from mcp_memory.text.fingerprint import fingerprint, long_fingerprint, long_fingerprints, normalised
 
 
 def test_the_fingerprint_is_the_sha256_of_the_normalised_text() -> None:
     # printf 'User prefers dark mode' | sha256sum
-    assert fingerprint("User prefers dark mode") == (
-        "cb41542b3bdcaddb3f112b99e775536cb5fa1b2109dad094be11b5c60c1a31f0"
-    )
+    whole = "cb41542b3bdcaddb3f112b99e775536cb5fa1b2109dad094be11b5c60c1a31f0"
+    assert long_fingerprint("User prefers dark mode") == whole
+    assert fingerprint("User prefers dark mode") == bytes.fromhex(whole)[:16]
+    assert whole in long_fingerprints("User prefers dark mode")
 
 
 def test_spacing_and_composition_do_not_matter() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from base64 import b64encode
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_memory.storage.rows import digest, digests
+from mcp_memory.storage.rows import digest, digests, has_state
 from mcp_memory.storage.schema import TABLE
+from mcp_memory.text.fingerprint import fingerprint, long_fingerprints
 
 AT = datetime(2026, 1, 1, 12, 30, 1, 5, tzinfo=UTC)
 
-ROW = {
+ROW: dict[str, Any] = {
     "seq": 5, "space_id": 1, "content": 'hällo "x" \n 😀 100 %s', "tags": ["a", "b"], "confidence": 1.0,
     "importance": 0.5, "metadata": {"z": 1, "a": [1, 2.5, None, True]}, "pinned_at": AT, "flagged_at": None,
     "version": 1, "provenance": {},
@@ -35,9 +37,29 @@ def levelled(value: Any) -> Any:
 @pytest.mark.parametrize("seq", [0, -1, 2**53 - 1, 2**53, 10**16])
 def test_a_digest_is_that_of_the_sorted_json_of_the_steady_columns(metadata: Any, seq: int) -> None:
     row = {**ROW, "metadata": metadata, "seq": seq}
+    found = digest("memory", {**row, "content_hash": fingerprint(row["content"])})
+    assert found == b64encode(hashed(row)).decode().rstrip("=")
+    assert has_state("memory", {**row, "content_hash": b"of no account"}, found)
+    assert not has_state("memory", {**row, "version": 2}, found)
+
+
+def hashed(row: dict[str, Any]) -> bytes:
     steady = {key: levelled(value) for key, value in row.items() if key not in TABLE["memory"].volatile}
-    text = json.dumps(steady, sort_keys=True).encode()
-    assert digest("memory", row) == hashlib.blake2b(text, digest_size=8).hexdigest()
+    return hashlib.blake2b(json.dumps(steady, sort_keys=True).encode(), digest_size=8).digest()
+
+
+@pytest.mark.parametrize("whole", long_fingerprints(ROW["content"]))
+def test_a_digest_of_an_earlier_release_covers_the_whole_hash_of_the_content(whole: str) -> None:
+    former = hashed({**ROW, "content_hash": whole}).hex()
+    row = {**ROW, "content_hash": bytes.fromhex(whole)[:16]}
+    assert has_state("memory", row, former)
+    assert not has_state("memory", {**row, "content": "another"}, former)
+
+
+def test_a_row_that_does_not_exist_has_a_state_of_its_own() -> None:
+    assert has_state("memory", None, None)
+    assert not has_state("memory", None, digest("memory", ROW))
+    assert not has_state("memory", ROW, None)
 
 
 def test_a_digest_does_not_depend_on_the_order_of_columns_or_of_keys() -> None:

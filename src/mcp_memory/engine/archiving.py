@@ -290,7 +290,7 @@ class Arrival:
         return True
 
 
-def _own_hash(record: Record, living: Mapping[str, Living]) -> str:
+def _own_hash(record: Record, living: Mapping[bytes, Living]) -> bytes:
     """The content hash here; an observation that differs from a memory only in spacing gets the second."""
     first, *further = content_hashes(record)
     is_other = first in living and living[first].content != record["content"]

@@ -21,7 +21,7 @@ from mcp_memory.events import MemoryDeleted, MemoryForgotten, MemoryUpdated
 from mcp_memory.model import Filter, Memory
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.sessions import AssistantSession
-from mcp_memory.text.fingerprint import fingerprint
+from mcp_memory.text.fingerprint import long_fingerprint
 from mcp_memory.text.preview import shortened
 
 CONFIDENCE = 0.3
@@ -97,7 +97,7 @@ class Captures(Topic):
         if self.is_paused():
             return TakenIn()
         known = self._kept(heard)
-        fresh = {mark: one for one in heard.candidates if (mark := fingerprint(one.text)) not in known}
+        fresh = {mark: one for one in heard.candidates if (mark := long_fingerprint(one.text)) not in known}
         room = max(0, MOST_PER_SESSION - len(known))
         outcome = [self._take(heard, one) for one in list(fresh.values())[:room]]
         self._note(heard, [*known, *list(fresh)[:room]])

@@ -56,7 +56,7 @@ class Archive:
         """Ids that rows of other spaces have: an id is unique in the whole database."""
         return {row["id"] for row in self._scope.fetch("ids_elsewhere", ids, slots={"table": table})}
 
-    def living(self, hashes: Iterable[str]) -> dict[str, Living]:
+    def living(self, hashes: Iterable[bytes]) -> dict[bytes, Living]:
         """Memories that are not forgotten, by content hash."""
         return {
             row["content_hash"]: Living(row["seq"], row["id"], row["content"])
@@ -151,7 +151,7 @@ def _alias(column: str) -> str:
     return column.removesuffix("_seq")
 
 
-def content_hashes(record: Mapping[str, Any]) -> tuple[str, ...]:
+def content_hashes(record: Mapping[str, Any]) -> tuple[bytes, ...]:
     """Possible content hashes; an observation takes the second where another memory has the first."""
     content = record["content"]
     if record["origin"] == "observation":
@@ -169,7 +169,7 @@ def other_id(id: str, here: str, there: str) -> str:
     try:
         return str(UUID(int=UUID(id).int ^ (int.from_bytes(digest[:16]) & _RANDOM_BITS)))
     except ValueError:
-        return exact_fingerprint(f"{here}\n{there}\n{id}")
+        return hashlib.sha256(f"{here}\n{there}\n{id}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _portable(row: Row) -> Row:

@@ -23,7 +23,7 @@ MEMORY_COLUMNS = ", ".join(
 _SLOTS = {"columns": MEMORY_COLUMNS}
 
 
-ContentHash = str
+ContentHash = bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +373,6 @@ class Memories:
         self._scope.change_each("reinforce_memories", seqs, at=self._scope.at, added=REINFORCEMENT)
 
 
-def _hash(origin: Origin, content: str) -> str:
+def _hash(origin: Origin, content: str) -> bytes:
     # Graph tools match observations exactly, white space included.
     return (exact_fingerprint if origin == "observation" else fingerprint)(content)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,8 +14,12 @@ from typing import Any
 
 from mcp_memory.storage import undo_checks
 from mcp_memory.storage.database import Connection, Row
-from mcp_memory.storage.schema import COLUMNS, TABLE, is_time
+from mcp_memory.storage.schema import COLUMNS, TABLE, is_binary, is_time
+from mcp_memory.text.fingerprint import long_fingerprints
 from mcp_memory.text.preview import shortened
+
+_FORMER_LENGTH = 16
+"""Characters of a digest that an earlier release has made, which also covers the content's hash."""
 
 Image = dict[str, Any]
 """One row: `table`, `key`, `before` (the earlier state; None: it did not exist), `after` (a digest of the new
@@ -91,7 +96,7 @@ class Rows:
         """Restore the row to its earlier state, or return the reason why that is impossible."""
         table, seq = image["table"], image["key"]
         current, before = self.find(table, seq), restored(image["before"])
-        if digest(table, current) != image["after"]:
+        if not has_state(table, current, image["after"]):
             return f"{named(table, seq, current or before)} has changed since"
         obstacle = undo_checks.to_losing if before is None else undo_checks.to_having
         found = obstacle(self._connection, table, before or current or {})
@@ -178,29 +183,55 @@ def plain(row: Row | None) -> Row | None:
     """The row as JSON values."""
     if row is None:
         return None
-    return {key: _iso(value) if isinstance(value, datetime) else value for key, value in row.items()}
+    return {key: _PLAIN[type(value)](value) if type(value) in _PLAIN else value for key, value in row.items()}
 
 
 def restored(row: Row | None) -> Row | None:
     """The inverse of `plain`."""
     if row is None:
         return None
-    return {
-        key: datetime.fromisoformat(value) if is_time(key) and isinstance(value, str) else value
-        for key, value in row.items()
-    }
+    return {key: _restored(key, value) if isinstance(value, str) else value for key, value in row.items()}
+
+
+def _restored(column: str, value: str) -> Any:
+    if is_time(column):
+        return datetime.fromisoformat(value)
+    # Earlier releases kept more of it.
+    return bytes.fromhex(value)[:16] if is_binary(column) else value
+
+
+def has_state(table: str, row: Row | None, wanted: str | None) -> bool:
+    """Whether a row is in the state that a digest identifies; None: it does not exist."""
+    if row is None or wanted is None:
+        return row is None and wanted is None
+    if len(wanted) != _FORMER_LENGTH:
+        return digest(table, row) == wanted
+    # Of an earlier release.
+    rows = [row]
+    if table == "memory":
+        rows = [{**row, "content_hash": whole} for whole in long_fingerprints(row["content"])]
+    return any(_hashed(_texts(table, [one], former=True)[0]).hex() == wanted for one in rows)
 
 
 def digest(table: str, row: Row | None) -> str | None:
-    """Identifies the state of a row, without its volatile columns."""
+    """Identifies the state of a row, without volatile columns and those that follow from others."""
     return None if row is None else digests(table, [row])[0]
 
 
 def digests(table: str, rows: Sequence[Row]) -> list[str]:
     """The digest of each row; all have the same columns."""
+    return [b64encode(_hashed(text)).decode().rstrip("=") for text in _texts(table, rows)]
+
+
+def _hashed(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+
+def _texts(table: str, rows: Sequence[Row], *, former: bool = False) -> list[str]:
+    """What a digest covers of each row."""
     # The same text as `json.dumps(…, sort_keys=True)`, written by hand: a bulk of fifty entities has hundreds
     # of rows, and all but a few values are the same in each.
-    columns = _steady(table, tuple(rows[0]))
+    columns = _steady(table, tuple(rows[0]), former)
     values = {column: [row[column] for row in rows] for column in columns}
     differing = [column for column in columns if len({*map(id, values[column])}) > 1]
     parts = (
@@ -209,10 +240,9 @@ def digests(table: str, rows: Sequence[Row]) -> list[str]:
     )
     template = "{" + ", ".join(parts) + "}"
     texts = [list(map(_writer_of(values[column]), values[column])) for column in differing]
-    filled = (
-        (template % each for each in zip(*texts, strict=True)) if differing else [template % ()] * len(rows)
-    )
-    return [hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for text in filled]
+    if not differing:
+        return [template % ()] * len(rows)
+    return [template % each for each in zip(*texts, strict=True)]
 
 
 def _writer_of(values: Sequence[Any]) -> Callable[[Any], str]:
@@ -220,9 +250,10 @@ def _writer_of(values: Sequence[Any]) -> Callable[[Any], str]:
 
 
 @lru_cache(maxsize=256)
-def _steady(table: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+def _steady(table: str, columns: tuple[str, ...], former: bool) -> tuple[str, ...]:
     """The columns that a digest covers."""
-    return tuple(sorted(set(columns) - TABLE[table].volatile))
+    others = (column for column in columns if former or not is_binary(column))
+    return tuple(sorted(set(others) - TABLE[table].volatile))
 
 
 _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
@@ -266,6 +297,9 @@ _sorted_json = json.JSONEncoder(sort_keys=True).encode
 def _iso(value: datetime) -> str:
     """Cached: rows of one transaction share their times."""
     return value.astimezone(UTC).isoformat()
+
+
+_PLAIN: Mapping[type, Callable[[Any], str]] = {datetime: _iso, bytes: bytes.hex}
 
 
 def _levelled(value: Any) -> Any:

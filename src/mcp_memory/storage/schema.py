@@ -198,5 +198,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {table.name: table.columns for table in
 """The columns of the journaled tables."""
 
 
+def is_binary(column: str) -> bool:
+    return column == "content_hash"
+
+
 def is_time(column: str) -> bool:
     return column.endswith("_at") or column == "at"

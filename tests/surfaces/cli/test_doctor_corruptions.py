@@ -138,7 +138,7 @@ DAMAGES = {
     "a version from the past": Damage(sql("PRAGMA user_version = 3"), "tables", repaired=True),
     "a missing table": Damage(sql("DROP TABLE memory_version"), "tables"),
     "a missing derived table": Damage(sql("DROP TABLE shared_words"), "tables", repaired=True),
-    "a missing index": Damage(sql("DROP INDEX memory_content"), "tables", repaired=True),
+    "a missing index": Damage(sql("DROP INDEX memory_same"), "tables", repaired=True),
     "observations of no entity": Damage(sql("DELETE FROM entity"), "references", repaired=True),
     "tags of no memory": Damage(
         sql("INSERT INTO memory_tag VALUES (1, 'x', 4711)"), "references|tags", repaired=True
@@ -178,15 +178,18 @@ DAMAGES = {
     "JSON that is none": Damage(sql("UPDATE memory SET metadata = '{\"a\":'"), "rows", repaired=True),
     "JSON of another shape": Damage(sql("UPDATE memory SET tags = '\"abc\"'"), "rows", repaired=True),
     "a time that is none": Damage(sql("UPDATE memory SET updated_at = 'soon'"), "rows", repaired=True),
-    "a time of another width": Damage(
-        sql("UPDATE memory SET updated_at = '2026-01-01 10:00'"), "rows", repaired=True
+    "a time beyond all years": Damage(
+        sql("UPDATE memory SET updated_at = 9223372036854775807"), "rows", repaired=True
+    ),
+    "a time as text": Damage(
+        sql("UPDATE memory SET updated_at = '2026-01-01T10:00:00.000000+00:00'"), "rows", repaired=True
     ),
     "a setting that cannot be read": Damage(
         sql("INSERT INTO setting VALUES ('k', 'nonsense')"), "rows", repaired=True
     ),
     "a word for a number": Damage(sql("UPDATE memory SET access_count = 'often'"), "rows", repaired=True),
     "bytes for a count of use": Damage(
-        sql("INSERT INTO entity_access VALUES (1, x'00', '2026-01-01T00:00:00.000000+00:00')"),
+        sql("INSERT INTO entity_access VALUES (1, x'00', 1767225600000000)"),
         "rows",
         repaired=True,
     ),
@@ -196,7 +199,7 @@ DAMAGES = {
     "a reflection about nothing": Damage(
         sql(
             "INSERT INTO reflection (space_id, id, target_type, target_seq, author, content, created_at)"
-            " VALUES (1, 'r', 'relation', 4711, 'a', 'wise words', '2026-01-01T00:00:00.000000+00:00')"
+            " VALUES (1, 'r', 'relation', 4711, 'a', 'wise words', 1767225600000000)"
         ),
         "reflections",
         repaired=True,
@@ -207,19 +210,17 @@ DAMAGES = {
         repaired=True,
     ),
     "an event of an unknown kind": Damage(sql("UPDATE event SET name = 'forged'"), "journal"),
-    "a date in the far future": Damage(
-        sql("UPDATE memory SET created_at = '9998-01-01T00:00:00.000000+00:00'"), "dates"
-    ),
+    "a date in the far future": Damage(sql("UPDATE memory SET created_at = 253339228800000000"), "dates"),
     "an emptied digest of a token": Damage(
         sql(
             "INSERT INTO token (name, digest, spaces, rights, created_at)"
-            " VALUES ('t', '', '[\"default\"]', 'read', '2026-01-01T00:00:00.000000+00:00')"
+            " VALUES ('t', '', '[\"default\"]', 'read', 1767225600000000)"
         ),
         "tokens",
     ),
     "somebody's table": Damage(sql("CREATE TABLE notes (text)"), "other tables"),
     "two rows of one id": Damage(
-        sql("DROP INDEX memory_content;UPDATE memory SET content_hash = 'same'"),
+        sql("DROP INDEX memory_same;UPDATE memory SET content_hash = 'same'"),
         "tables|integrity|texts|database",
     ),
 }

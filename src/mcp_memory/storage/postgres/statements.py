@@ -64,6 +64,8 @@ def array_text(values: Sequence[object]) -> str:
 def _element(value: object) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, bytes):
+        return f'"\\\\x{value.hex()}"'
     return "NULL" if value is None else str(value)
 
 

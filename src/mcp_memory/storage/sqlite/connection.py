@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
 from types import NoneType
@@ -13,6 +13,7 @@ import apsw
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Params, Row
 from mcp_memory.storage.json_text import compact_encoder
+from mcp_memory.storage.schema import is_time
 
 _SQL = queries.load("sqlite")
 
@@ -23,6 +24,8 @@ _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _to_json = compact_encoder()
 _ROWS_AT_ONCE = (64, 16, 4, 1)
 """Rows of one INSERT: few sizes, so that few statements are prepared.
@@ -124,7 +127,7 @@ def _bound(params: Params) -> dict[str, Any]:
 
 def _stored(value: Any) -> Any:
     if isinstance(value, datetime):
-        return _time_text(value)
+        return microseconds(value)
     if isinstance(value, str | int | float | bytes):  # a subclass, such as an enumeration
         return value
     if not value:
@@ -133,18 +136,17 @@ def _stored(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _time_text(value: datetime) -> str:
-    """Fixed width, so that text order is time order. Rows of one transaction share their times."""
-    return value.astimezone(UTC).isoformat(timespec="microseconds")
+def microseconds(value: datetime) -> int:
+    """Since 1970. Cached: rows of one transaction share their times."""
+    return (value.astimezone(UTC) - _EPOCH) // _MICROSECOND
 
 
 @lru_cache(maxsize=1000)
 def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[_Values], list[Row]]:
     """Converts rows with these columns, by their declared types."""
     names = tuple(name for name, _ in description)
-    converters = tuple(
-        (name, _CONVERTERS[declared]) for name, declared in description if declared in _CONVERTERS
-    )
+    found = ((name, _converter(name, declared)) for name, declared in description)
+    converters = tuple((name, convert) for name, convert in found if convert is not None)
 
     def read(rows: _Values) -> list[Row]:
         # Hot path: every value that is read passes here. Hence no `strict`, and all rows at once.
@@ -180,12 +182,12 @@ def _flat_object(text: str) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=1000)
-def _time(text: str) -> datetime:
+def time_of(stored: int) -> datetime:
     """Cached: rows of one transaction share their times."""
-    return datetime.fromisoformat(text)
+    return _EPOCH + timedelta(microseconds=stored)
 
 
-_CONVERTERS: dict[str | None, Callable[[Any], Any]] = {
-    "TIMESTAMPTZ": _time,
-    "JSONB": _from_json,
-}
+def _converter(name: str, declared: str | None) -> Callable[[Any], Any] | None:
+    if declared == "TIMESTAMPTZ" or (declared is None and is_time(name)):  # an expression has no type
+        return time_of
+    return _from_json if declared == "JSONB" else None

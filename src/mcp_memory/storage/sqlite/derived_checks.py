@@ -95,7 +95,7 @@ def changed_contents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
             yield seq, id
 
 
-def digest_of(connection: apsw.Connection, seq: int) -> str:
+def digest_of(connection: apsw.Connection, seq: int) -> bytes:
     [[content, origin]] = connection.execute(_SQL["text_of_memory"], {"seq": seq})
     return (exact_fingerprint if origin == "observation" else fingerprint)(str(content))
 

@@ -5,7 +5,6 @@ invalid time or JSON of the wrong shape.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +14,10 @@ import apsw
 
 from mcp_memory.storage import queries
 from mcp_memory.storage.schema import TABLE, TABLES
+from mcp_memory.storage.sqlite.connection import microseconds, time_of
 
 _SQL = queries.load("sqlite")
 _LISTS = {"tags", "spaces", "before"}
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
-_EPOCH = "1970-01-01T00:00:00.000000+00:00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +93,19 @@ def _neutral(bad: BadValue) -> str | int:
     try:
         moment = datetime.fromisoformat(bad.value)
     except (TypeError, ValueError):
-        return _EPOCH
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+        return 0
+    return microseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
 def _reads(check: Callable[[Any], bool], value: Any) -> bool:
     try:
         return check(value)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return False
 
 
 def _is_time(value: Any) -> bool:
-    # Of fixed width in UTC, so that the order of texts is the order of times.
-    return bool(_TIME.fullmatch(value)) and datetime.fromisoformat(value).tzinfo is not None
+    return type(value) is int and time_of(value).tzinfo is not None
 
 
 def _is_json(table: str, column: str) -> Callable[[Any], bool]:

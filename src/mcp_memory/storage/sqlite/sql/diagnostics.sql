@@ -59,7 +59,7 @@ SELECT k.model_id, k.owner, k.space_id FROM vector_sketch k
 
 -- recover_spaces --
 INSERT INTO space (seq, name, created_at)
-SELECT DISTINCT t.space_id, 'recovered-' || t.space_id, '1970-01-01T00:00:00.000000+00:00' FROM {table} t
+SELECT DISTINCT t.space_id, 'recovered-' || t.space_id, 0 FROM {table} t
  WHERE NOT EXISTS (SELECT 1 FROM space s WHERE s.seq = t.space_id)
 
 -- remove_stray_tags --
