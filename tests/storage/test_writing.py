@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from mcp_memory.errors import Conflict
-from mcp_memory.events import EntityCreated, MemoryCreated
+from mcp_memory.events import EntityCreated, MemoryCreated, TokenCreated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.rows import unpacked
@@ -125,3 +125,39 @@ def test_a_space_may_have_any_name(store: Store) -> None:
         tx.journal.record(EntityCreated("e", "Ada", "person"))
     with store.read(name, AT) as tx:
         assert tx.entities.get("Ada").id == "e"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["0192f3a0-0000-7000-8000-00000000abcd", "0192F3A0-0000-7000-8000-00000000ABCD", "laptop", "0" * 32, ""],
+)
+def test_an_id_of_an_event_is_found_as_it_was_given(store: Store, subject: str) -> None:
+    act = "0192f3a0-1111-7000-8000-000000000001"
+    with store.write(Caller(), AT, act) as tx:
+        tx.journal.record(TokenCreated(subject, "read"))
+    with store.read("default", AT) as tx:
+        [event] = tx.journal.of_act(act)
+        assert (event.act, event.subject) == (act, subject or act)
+        assert tx.journal.about(event.subject) == [event]
+        assert [one.act for one in tx.journal.acts(5)] == [act]
+        assert tx.journal.acts_like("0192f3a0-11") == tx.journal.acts_like("0001") == [act]
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC),
+        datetime(2026, 3, 29, 2, 30, 0, 1, timezone(timedelta(hours=2))),
+        datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC),
+    ],
+)
+def test_a_time_is_kept_to_the_microsecond_and_in_order(store: Store, at: datetime) -> None:
+    with store.write(Caller(), at, "act") as tx:
+        entity = tx.entities.add(id="e", name="Ada", type="person")
+        tx.journal.record(EntityCreated(entity.id, "Ada", "person"))
+    with store.read("default", AT) as tx:
+        assert tx.entities.get("Ada").created_at == at
+        [event] = tx.journal.latest(1)
+        assert (event.at, event.at.utcoffset()) == (at, timedelta(0))
+        assert [last for _, _, last in tx.journal.clients(1)] == [at]

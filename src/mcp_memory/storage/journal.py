@@ -47,11 +47,13 @@ class Journal:
 
     def acts_like(self, part: str) -> list[str]:
         """A few acts whose id has this prefix or suffix; `part` is hex digits and hyphens, not a pattern."""
-        found = self._scope.run("acts_like", beginning=f"{part}%", ending=f"%{part}")
+        digits = part.replace("-", "")
+        found = self._scope.run("acts_like", beginning=f"{digits}%", ending=f"%{digits}")
         return [row["act"] for row in found]
 
     def subjects_like(self, part: str) -> list[str]:
-        found = self._scope.run("subjects_like", beginning=f"{part}%", ending=f"%{part}")
+        digits = part.replace("-", "")
+        found = self._scope.run("subjects_like", beginning=f"{digits}%", ending=f"%{digits}")
         return [row["subject"] for row in found]
 
     def record(self, event: JournalEvent) -> None:

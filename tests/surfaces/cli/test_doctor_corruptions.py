@@ -126,7 +126,7 @@ DAMAGES = {
     "bytes of an index page": Damage(flipped("memory_type"), "integrity|database", repaired=True),
     "bytes of another index": Damage(flipped("entity_order"), "integrity|database", repaired=True),
     "a blank table page": Damage(blanked("entity"), "integrity|database"),
-    "a blank index page": Damage(blanked("event_act"), "integrity|database"),
+    "a blank index page": Damage(blanked("event_change"), "integrity|database"),
     "a letter of a text": Damage(in_text, "texts|words of memories", repaired=True),
     "half of the file": Damage(truncated, "integrity|database"),
     "a torn last page": Damage(cut_in_a_page, "integrity|database"),

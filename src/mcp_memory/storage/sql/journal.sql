@@ -7,7 +7,7 @@ SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at F
  WHERE o.space_id = :space_id AND o.seq < :before ORDER BY o.seq DESC LIMIT :limit
 
 -- events_about --
--- The index holds the last twelve digits of an id alone: they are random, and a third of it.
+-- On PostgreSQL the index holds the last twelve digits of an id alone: they are random, and a third of it.
 SELECT o.seq, o.act, o.name, o.subject, o.payload, o.client, o.at, o.undone_at FROM event o
  WHERE o.space_id = :space_id AND substr(o.subject, 25) = substr(:subject, 25) AND o.subject = :subject
  ORDER BY o.seq
@@ -75,8 +75,8 @@ SELECT x.client, count(DISTINCT x.act) AS change_count, max(x.at) AS last_at
 
 -- acts_like --
 SELECT DISTINCT act FROM event
- WHERE space_id = :space_id AND (act LIKE :beginning OR act LIKE :ending) LIMIT 4
+ WHERE space_id = :space_id AND (hex(act) LIKE :beginning OR hex(act) LIKE :ending) LIMIT 4
 
 -- subjects_like --
 SELECT DISTINCT subject FROM event
- WHERE space_id = :space_id AND (subject LIKE :beginning OR subject LIKE :ending) LIMIT 4
+ WHERE space_id = :space_id AND (hex(subject) LIKE :beginning OR hex(subject) LIKE :ending) LIMIT 4

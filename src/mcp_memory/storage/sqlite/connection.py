@@ -1,6 +1,7 @@
 """One transaction on an apsw connection, and how values are stored."""
 
 import json
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -35,6 +36,12 @@ keep it for milliseconds: one statement for many rows is quicker, and much more 
 """
 
 
+_IDS = frozenset({"act", "subject"})
+"""Columns whose ids are stored as bytes, where they are UUIDs."""
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_COMPARED = re.compile(r"\b(?:act|subject) (?:=|<>|IN) \(?(:\w+(?:, :\w+)*)|(?<=[(,] )(:act|:subject)\b")
+
+
 class SqliteConnection:
     def __init__(self, raw: apsw.Connection) -> None:
         self.raw = raw
@@ -53,7 +60,7 @@ class SqliteConnection:
         return self.raw.total_changes() != self._changes_before
 
     def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
-        cursor = self.raw.execute(sql, _bound(params))
+        cursor = self.raw.execute(sql, _bound(sql, params))
         first = next(cursor, None)
         if first is None:
             return []
@@ -61,20 +68,18 @@ class SqliteConnection:
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         before = self.raw.total_changes()
-        self.raw.execute(sql, _bound(params))
+        self.raw.execute(sql, _bound(sql, params))
         return self.raw.total_changes() - before
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
-        self.raw.executemany(sql, map(_bound, rows))
+        self.raw.executemany(sql, (_bound(sql, row) for row in rows))
 
     def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
         if rows:
-            self._insert(
-                table, columns, [_stored_column([row[column] for row in rows]) for column in columns]
-            )
+            self._insert(table, columns, _stored_columns(columns, rows))
 
     def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
-        stored = [_stored_column([row[column] for row in rows]) for column in columns]
+        stored = _stored_columns(columns, rows)
         if len(rows) == 1:
             numbering = f"{_insert_sql(table, tuple(columns), 1)} RETURNING seq"
             return [seq for (seq,) in self.raw.execute(numbering, list(chain.from_iterable(stored)))]
@@ -111,6 +116,15 @@ def _insert_sql(table: str, columns: tuple[str, ...], count: int) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * count)}"
 
 
+def _stored_columns(columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
+    return [
+        list(map(_id_bytes, (row[column] for row in rows)))
+        if column in _IDS
+        else _stored_column([row[column] for row in rows])
+        for column in columns
+    ]
+
+
 def _stored_column(values: Sequence[Any]) -> Sequence[Any]:
     """The values of one column, which is often the same value in every row."""
     if type(values[0]) in _STORED_AS_IS and {*map(type, values)} <= _STORED_AS_IS:
@@ -120,9 +134,36 @@ def _stored_column(values: Sequence[Any]) -> Sequence[Any]:
     return [value if type(value) in _STORED_AS_IS else _stored(value) for value in values]
 
 
-def _bound(params: Params) -> dict[str, Any]:
+def _bound(sql: str, params: Params) -> dict[str, Any]:
     # Hot path: every written value passes here, and most need no conversion.
-    return {name: value if type(value) in _STORED_AS_IS else _stored(value) for name, value in params.items()}
+    bound = {
+        name: value if type(value) in _STORED_AS_IS else _stored(value) for name, value in params.items()
+    }
+    for name in _id_parameters(sql):
+        bound[name] = _id_bytes(bound[name])
+    return bound
+
+
+@lru_cache(maxsize=2000)
+def _id_parameters(sql: str) -> tuple[str, ...]:
+    """The parameters of a statement that are stored in, or compared with, a column of ids."""
+    found = (listed or single for listed, single in _COMPARED.findall(sql))
+    return tuple({name for names in found for name in names.replace(":", "").split(", ")})
+
+
+@lru_cache(maxsize=1000)
+def _id_bytes(id: Any) -> Any:
+    """Cached: the events of one transaction share their act."""
+    is_uuid = isinstance(id, str) and _UUID.fullmatch(id)
+    return bytes.fromhex(id.replace("-", "")) if is_uuid else id
+
+
+@lru_cache(maxsize=1000)
+def _id_text(stored: bytes | str) -> str:
+    if isinstance(stored, str):
+        return stored
+    digits = stored.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def _stored(value: Any) -> Any:
@@ -190,4 +231,7 @@ def time_of(stored: int) -> datetime:
 def _converter(name: str, declared: str | None) -> Callable[[Any], Any] | None:
     if declared == "TIMESTAMPTZ" or (declared is None and is_time(name)):  # an expression has no type
         return time_of
-    return _from_json if declared == "JSONB" else None
+    return _BY_TYPE.get(declared)
+
+
+_BY_TYPE: dict[str | None, Callable[[Any], Any]] = {"JSONB": _from_json, "UUID_BLOB": _id_text}
