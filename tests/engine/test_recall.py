@@ -501,6 +501,21 @@ def test_a_phrase_in_quotes_is_found_to_the_letter(engine: Engine) -> None:
     assert best.explanation["phrase"] > 0
 
 
+def test_words_in_the_order_of_the_query_outweigh_what_the_model_finds_closer(
+    make_engine: EngineMaker, minilm: Embedder
+) -> None:
+    engine = make_engine(model=minilm)
+    for content in (
+        "The red apple pie recipe came from Berta.",
+        "A red car stood by the apple tree; there was pie for lunch.",
+        "Red wine and an apple, no pie.",
+    ):
+        remember(engine, content)
+    best, *_ = engine.recall.recall("red apple pie", explain=True).hits
+    assert best.memory.content == "The red apple pie recipe came from Berta."
+    assert (best.explanation or {})["phrase"] > 0
+
+
 def test_of_equal_matches_a_standing_instruction_comes_first(engine: Engine, clock: Clock) -> None:
     texts = ("Ana gives prices for trains", "Always give prices for trains")
     for content in texts:

@@ -32,7 +32,7 @@ from mcp_memory.ranking.dialogue import (
     turn_reading,
 )
 from mcp_memory.ranking.fusion import best_first, calibrated
-from mcp_memory.ranking.proximity import NEAR, QUOTED, holds_phrase, proximity
+from mcp_memory.ranking.proximity import NEAR, QUOTED, WHOLE, holds_phrase, proximity
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.storage.vector_codes import cosines_with
@@ -79,7 +79,7 @@ class CloseReading:
     proximity: float
     """Words of the query side by side and in its order."""
     phrase: float
-    """A phrase that the query has in quotes."""
+    """A phrase that the query has in quotes, or all of its words one after the other."""
 
     @property
     def bonus(self) -> float:
@@ -235,8 +235,14 @@ def _read_closely(
 def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
     return CloseReading(
         proximity=NEAR * proximity(words, question.terms),
-        phrase=QUOTED * any(holds_phrase(words, phrase) for phrase in question.phrases),
+        phrase=_phrase(question, words),
     )
+
+
+def _phrase(question: Question, words: Sequence[str]) -> float:
+    if any(holds_phrase(words, phrase) for phrase in question.phrases):
+        return QUOTED
+    return WHOLE if len(question.terms) > 1 and holds_phrase(words, question.terms) else 0.0
 
 
 def _read_as_turns(

@@ -9,6 +9,9 @@ NEAR = 0.2
 QUOTED = 0.75
 """Bonus for an exact match of a quoted phrase."""
 
+WHOLE = 0.4
+"""Bonus of a text that has all words of an unquoted query one after the other."""
+
 
 def proximity(tokens: Sequence[str], terms: Sequence[str]) -> float:
     """0..1: how many successive terms follow each other in the text, and how closely."""

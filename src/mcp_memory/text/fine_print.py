@@ -14,7 +14,9 @@ _CODE = re.compile(r"`[^`\n]+`|\S*[\\^{}<>|=\[\]]\S*")
 _COUNTED = re.compile(
     r"\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|dos|tres|zwei|deux)-(?=[^\W\d])", re.I
 )
-_ADJACENT = re.compile(r"([^\W_]+)['\u2019\w]*(,?) +(?=([^\W_]+))")
+_ADJACENT = re.compile(r"([^\W_]+)['\u2019\w]*([,;:] | [-\u2013\u2014] | \(|\u2014| ) *(?=([^\W_]+))")
+_SEPARATING = frozenset({",", ";"})
+_DASHES = frozenset({"-", "\u2013", "\u2014"})
 _CONJUNCTIONS = frozenset(
     {"and", "or", "but", "nor", "so", "then", "y", "e", "o", "u", "pero", "ni", "und", "oder", "et", "ou"}
 )
@@ -39,7 +41,7 @@ def fine_differences(a: str, b: str) -> Iterator[tuple[str, str]]:
     counted = _COUNTED.findall(a), _COUNTED.findall(b)
     if len(counted[0]) != len(counted[1]):  # "two-year-old vans" are not "two year-old vans"
         yield " ".join(counted[0]), " ".join(counted[1])
-    yield from _in_commas(a, b)
+    yield from _in_marks(a, b)
     if bool(_ANSWER.match(a)) != bool(_ANSWER.match(b)):
         yield a.split()[0], b.split()[0]
     if _is_negated(a) or _is_negated(b):
@@ -73,24 +75,29 @@ def _spellings(text: str) -> dict[str, set[str]]:
     return found
 
 
-def _in_commas(a: str, b: str) -> Iterator[tuple[str, str]]:
+def _in_marks(a: str, b: str) -> Iterator[tuple[str, str]]:
     """Two words side by side in both texts, with a comma between them in one only.
 
-    `Call me, Ishmael` is not `Call me Ishmael`. Before a conjunction and after a time a comma is style.
+    `Call me, Ishmael` is not `Call me Ishmael`, and `the Wards, my parents` are not `the Wards: my parents`.
+    Before a conjunction and after a time a comma is style, and so are a colon in place of nothing and a dash
+    in place of a comma where no list follows.
     """
     left, right = _adjacent(a), _adjacent(b)
     for pair in left.keys() & right.keys():
         before, after = pair
-        if left[pair] != right[pair] and before not in TIMES and after not in _CONJUNCTIONS:
-            first, second = (f"{before}{',' * (True in one)} {after}" for one in (left[pair], right[pair]))
+        separated, elsewhere = (bool(marks & _SEPARATING) for marks in (left[pair], right[pair]))
+        if separated != elsewhere and before not in TIMES and after not in _CONJUNCTIONS:
+            first, second = (f"{before}{max(marks)} {after}" for marks in (left[pair], right[pair]))
             yield first, second
 
 
-def _adjacent(text: str) -> dict[tuple[str, str], set[bool]]:
-    """Whether a comma separates each pair of adjacent words."""
-    found: dict[tuple[str, str], set[bool]] = {}
-    for before, comma, after in _ADJACENT.findall(text.lower()):
-        found.setdefault((before, after), set()).add(bool(comma))
+def _adjacent(text: str) -> dict[tuple[str, str], set[str]]:
+    """The marks between each pair of adjacent words; empty where there is none."""
+    adjacent = [(before, mark.strip(), after) for before, mark, after in _ADJACENT.findall(text.lower())]
+    lists = any(after in _CONJUNCTIONS for _, _, after in adjacent)
+    found: dict[tuple[str, str], set[str]] = {}
+    for before, mark, after in adjacent:
+        found.setdefault((before, after), set()).add("," if mark in _DASHES and not lists else mark)
     return found
 
 

@@ -311,6 +311,13 @@ UNITS = _groups(
 PHRASES: tuple[tuple[str, str], ...] = (
     (r"^(?:please )?(?:remember|note|fyi|nb|info|reminder)(?: that\b|:)\s*", ""),
     (r"^(?:recuerda|nota)(?: que\b|:)\s*", ""),
+    (r"^(?:so, )?(?:basically|by the way|btw|just so you know|for your information),\s*", ""),
+    (r"[,.!]\s*(?:thank you|thanks|gracias|obrigad[oa]|danke|merci)[.!]*$", ""),
+    (r"\bno one\b", "nobody"),
+    (r"\b(?:no more than|a maximum of)\b", "at most"),
+    (r"\b(?:no less than|no fewer than|a minimum of)\b", "at least"),
+    (r"\bwi-fi\b", "wifi"),
+    (r"\bannual\b", "yearly"),
     (r"\b(it|that|there|he|she|here|what|who|where)'s\b", r"\1 is"),
     (r"\bcan'?t\b|\bcannot\b", "can not"),
     (r"\bwon't\b", "will not"),

@@ -21,6 +21,7 @@ _DATES = (
 )
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _TIME = re.compile(r"\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?")
+_PHONE = re.compile(r"(?<!\S)\+\d[\d ]{6,20}\d\b")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _MONEY = re.compile(r"([$€])\s?(\d[\d.,]*)")
 _NUMBER_AND_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)([a-z]+)\b")
@@ -108,6 +109,7 @@ def _evened(text: str) -> str:
         )
     text = _ON_A_DATE.sub("", text)
     text = _TIME.sub(_time, text)
+    text = _PHONE.sub(lambda match: match[0].replace(" ", ""), text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = _MONEY.sub(lambda match: f"{match[2]} {'dollar' if match[1] == '$' else 'euro'}", text)
     text = _NUMBER_AND_UNIT.sub(
