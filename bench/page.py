@@ -65,6 +65,23 @@ DRAGGING = """(seconds) => new Promise((done) => {
     requestAnimationFrame(step);
 })"""
 """A hand that moves with every frame, from within the page: a driver's own events would be slower."""
+ZOOMING = """(seconds) => new Promise((done) => {
+    const place = document.querySelector('.canvas .sigma-mouse');
+    const { x, y, width, height } = place.getBoundingClientRect();
+    const at = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true, cancelable: true };
+    let frames = 0;
+    const began = performance.now();
+    const step = () => {
+        frames++;
+        const gone = performance.now() - began;
+        place.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: Math.sin(gone / 600) > 0 ? -30 : 30 }));
+        if (gone < seconds * 1000) return requestAnimationFrame(step);
+        done((frames * 1000) / gone);
+    };
+    requestAnimationFrame(step);
+})"""
+"""A wheel that turns with every frame, forth and back."""
+IS_SHOWN = "(selector) => Boolean(document.querySelector(selector)?.checkVisibility())"
 TYPING = """(word) => new Promise((done) => {
     const box = document.getElementById('query');
     const isShown = () => [...document.querySelectorAll('[role=status]')]
@@ -104,7 +121,7 @@ def opened(page: Page, url: str, ready: str) -> float:
     page.goto("about:blank")
     began = time.perf_counter()
     page.goto(url, wait_until="commit")
-    page.locator(ready).first.wait_for()
+    page.wait_for_function(IS_SHOWN, arg=ready, polling="raf")  # a locator would look at growing intervals
     return time.perf_counter() - began
 
 
@@ -124,11 +141,12 @@ def opening(page: Page, url: str) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames a second while a hand drags: a page with nothing on it, a graph of nothing, and the graph."""
+    """Frames a second: an empty page, a graph of nothing and the graph, dragged; the graph, zoomed."""
 
     page: float
     empty_graph: float
     graph: float
+    zoomed: float
 
 
 def dragging(page: Page, url: str, nodes: int) -> Frames:
@@ -140,7 +158,8 @@ def dragging(page: Page, url: str, nodes: int) -> Frames:
     page.get_by_role("button", name="best connected").click()
     page.get_by_text(f"{nodes:,} entities").first.wait_for()
     page.wait_for_timeout(8000)  # the layout has settled somewhat
-    return Frames(bare, empty, float(page.evaluate(DRAGGING, 5)))
+    dragged = float(page.evaluate(DRAGGING, 5))
+    return Frames(bare, empty, dragged, float(page.evaluate(ZOOMING, 5)))
 
 
 def listing(page: Page, url: str, total: int) -> dict[str, float]:
@@ -335,11 +354,14 @@ def report(
             "≤ 2 ×",
         ),
         ("typing, until the results stand on the page", f"{drawn * 1000:.0f} ms", "for comparison"),
-        (
-            f"a graph of {options.nodes:,} nodes, dragged, against an empty page",
-            f"{frames.graph:.0f} of {frames.page:.0f} frames a second = {frames.graph / frames.page:.2f} ×"
-            f"{_met(frames.graph >= frames.page / 3)}",
-            "usable: ≥ a third",
+        *(
+            (
+                f"a graph of {options.nodes:,} nodes, {what}, against an empty page",
+                f"{reached:.0f} of {frames.page:.0f} frames a second = {reached / frames.page:.2f} ×"
+                f"{_met(reached >= frames.page / 3)}",
+                "usable: ≥ a third",
+            )
+            for what, reached in (("dragged", frames.graph), ("zoomed with the wheel", frames.zoomed))
         ),
         ("a graph of nothing, dragged", f"{frames.empty_graph:.0f} frames a second", "for comparison"),
         *(
@@ -368,8 +390,9 @@ By `python -m bench.page` on {wiring.now():%Y-%m-%d}, {os.cpu_count()} cores: {o
 {options.nodes:,} entities, headless Chromium that draws without a graphics card (software rendering).
 Times are medians, ratios are within one run. A page is timed until what one came for is drawn, and so is the
 empty one; the browser has been there before, as on every visit but the first. A list is timed from the click
-until its rows are drawn. A hand moves the graph with every frame, over half the screen; without a graphics
-card what the empty page reaches is what the machine can do. Processor time is that of the server, by cursor.
+until its rows are drawn. A hand moves the graph with every frame, over half the screen, and turns the wheel;
+without a graphics card what the empty page reaches is what the machine can do. Processor time is that of the
+server, by cursor.
 
 | what | measured | goal |
 |---|---|---|

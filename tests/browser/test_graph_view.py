@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -17,6 +18,28 @@ from tests.browser.visitor import Visitor
 from tests.fakes import Clock
 from tests.surfaces.rest.serving import Running
 
+LARGE = 3100
+"""More entities than the page draws with every frame."""
+MOST_CLICKS = 30
+"""While the layout goes on, an entity may have left its place when it is clicked."""
+ZOOMED_AND_RESTED = """(ratio) => new Promise((rested) => {
+    const look = () => {
+        const isZoomed = window.graphView.getCamera().getState().ratio < ratio;
+        const isStill = !document.querySelector('.canvas.moving');
+        return isZoomed && isStill ? rested(true) : setTimeout(look, 50);
+    };
+    look();
+})"""
+SOMETHING_IN_SIGHT = """() => {
+    const view = window.graphView;
+    const { width, height } = view.getDimensions();
+    const middle = (id) => {
+        const { x, y } = view.framedGraphToViewport(view.getNodeDisplayData(id));
+        return [Math.hypot(x - width / 2, y - height / 2), x, y];
+    };
+    const [, x, y] = view.getGraph().nodes().map(middle).sort((one, other) => one[0] - other[0])[0];
+    return [x, y];
+}"""
 ENDED_IS_SHOWN = """() => new Promise((shown) => {
     const look = () => window.graphView.getGraph().someEdge((_, edge) => edge.ended)
         ? shown(true) : setTimeout(look, 50);
@@ -141,3 +164,29 @@ def test_a_split_is_shown_before_it_is_carried_out(visit: Visit, server: Running
     dialog.get_by_role("button", name="Split").click()
     person.sees("Split into Rocket - ")
     assert len(engine.graph.get("Rocket").nodes[0].observations) < len(texts)
+
+
+def test_a_large_graph_is_zoomed_and_an_entity_in_it_is_clicked(
+    visit: Visit, server: Running, engine: Engine
+) -> None:
+    """While it is zoomed it is a picture that grows; at rest what is under the pointer is known again."""
+    things = ({"type": "entity", "name": f"thing {n}", "entityType": "thing"} for n in range(LARGE))
+    engine.transfer.import_from(json.dumps({**one, "observations": []}).encode() + b"\n" for one in things)
+    page = visit(server, f"/#/graph?nodes={LARGE}").page
+    page.get_by_role("button", name="best connected").click()
+    expect(page.get_by_text(f"{LARGE:,} entities").first).to_be_visible()
+    picture = page.locator(".sigma-nodes")
+    page.locator(".sigma-mouse").hover()
+    for ratio in (0.6, 0.36, 0.21, 0.13):
+        page.mouse.wheel(0, -200)
+        assert page.evaluate(ZOOMED_AND_RESTED, ratio)
+    expect(picture).to_have_attribute("style", re.compile("^(?!.*scale).*$"))
+    box = page.locator(".canvas").bounding_box()
+    assert box is not None
+    entity = page.get_by_role("complementary", name="Entity")
+    for _ in range(MOST_CLICKS):
+        x, y = page.evaluate(SOMETHING_IN_SIGHT)
+        page.mouse.click(box["x"] + x, box["y"] + y)
+        if entity.is_visible():
+            break
+    expect(entity.get_by_role("heading", name="thing ")).to_be_visible()
