@@ -23,6 +23,8 @@ class DerivedData:
         self._entities: dict[int, Row | None] = {}
         self._snapshots: set[int] = set()
         self._reflections: dict[int, Row | None] = {}
+        self._queued: list[tuple[Owner, int]] = []
+        """Rows made in this transaction that need a vector."""
 
     def see(self, table: str, before: Row | None, after: Row | None) -> None:
         row = after or before
@@ -45,6 +47,7 @@ class DerivedData:
         self._flush_memories()
         self._flush_entities()
         self._flush_reflections()
+        self._flush_queue()
 
     def _flush_memories(self) -> None:
         living = {seq: row for seq, row in self._memories.items() if row is not None}
@@ -103,12 +106,16 @@ class DerivedData:
         waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
         earlier = self._earlier(owner, waiting)
         self._scope.change_each("add_pending", earlier, slots={"table": owner}, owner=owner)
-        new = self._scope.rows.new[owner].intersection(waiting)
-        if new:
-            stamp = self._scope.count("next_stamp")
-            shared = {"owner": owner, "space_id": self._scope.space_id, "stamp": stamp}
-            rows = [{**shared, "seq": seq} for seq in sorted(new)]
-            self._scope.connection.insert_all("pending", ("owner", "seq", "space_id", "stamp"), rows)
+        new = self._scope.rows.new[owner]
+        self._queued += [(owner, seq) for seq in waiting if seq in new]
+
+    def _flush_queue(self) -> None:
+        if not self._queued:
+            return
+        shared = {"space_id": self._scope.space_id, "stamp": self._scope.count("next_stamp")}
+        rows = [{**shared, "owner": owner, "seq": seq} for owner, seq in self._queued]
+        self._scope.connection.insert_all("pending", ("owner", "seq", "space_id", "stamp"), rows)
+        self._queued.clear()
 
     def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:
         if (owner, seq) not in self._scope.vectors_at_hand:
