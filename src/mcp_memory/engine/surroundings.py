@@ -233,16 +233,12 @@ def _read_closely(
 
 
 def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
-    return CloseReading(
-        proximity=NEAR * proximity(words, question.terms),
-        phrase=_phrase(question, words),
-    )
-
-
-def _phrase(question: Question, words: Sequence[str]) -> float:
+    near = proximity(words, question.terms)
     if any(holds_phrase(words, phrase) for phrase in question.phrases):
-        return QUOTED
-    return WHOLE if len(question.terms) > 1 and holds_phrase(words, question.terms) else 0.0
+        phrase = QUOTED
+    else:
+        phrase = WHOLE if near == 1.0 and holds_phrase(words, question.terms) else 0.0
+    return CloseReading(proximity=NEAR * near, phrase=phrase)
 
 
 def _read_as_turns(
