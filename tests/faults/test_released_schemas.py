@@ -119,6 +119,7 @@ def test_a_file_of_an_older_version_is_not_taken_for_one_of_this(tmp_path: Path,
     [
         ("UPDATE memory SET content_hash = 'none at all' WHERE seq = 2", "texts"),
         ("UPDATE memory SET updated_at = 'soon' WHERE seq = 2", "rows"),
+        ("UPDATE event SET undone_at = 'soon' WHERE seq = 2", "rows"),
         ("UPDATE memory SET updated_at = '2026-01-01T10:00:00.000000+02:00' WHERE seq = 2", "rows"),
     ],
 )
@@ -133,6 +134,24 @@ def test_a_damaged_value_of_an_older_version_does_not_stop_a_start(
     assert [one.subject for one in SqliteDatabase(path).examine() if not one.is_well] == [subject]
     assert SqliteDatabase(path).repair()
     assert all(one.is_well for one in SqliteDatabase(path).examine())
+
+
+def test_an_older_program_that_still_runs_changes_nothing_and_spoils_nothing(tmp_path: Path) -> None:
+    path, told = tmp_path / "memory.db", "2026-01-01T12:05:00.000000+00:00"
+    put_sample(f"sqlite:///{path}", 13)
+    engine_on(SqliteDatabase(path), 9).close()
+    with closing(apsw.Connection(str(path))) as older:
+        with pytest.raises(apsw.ConstraintError):
+            older.execute(
+                "INSERT INTO event (space_id, act, name, subject, payload, client, at, before)"
+                " VALUES (1, 'a', 'token_revoked', 'laptop', '{}', '', ?, '[]')",
+                (told,),
+            )
+        older.execute("UPDATE memory SET accessed_at = ?", (told,))  # counts of use are not in the journal
+    with engine_on(SqliteDatabase(path), 9) as engine:
+        found = engine.memories.find(Filter(), limit=50).memories
+        assert {one.accessed_at for one in found} == {datetime.fromisoformat(told)}
+        assert_sample(engine)
 
 
 @pytest.mark.parametrize("number", [number for number in NUMBERS if number < NEWEST])

@@ -10,7 +10,8 @@ CREATE TABLE event_with_ids (
     subject   UUID_BLOB   NOT NULL,
     payload   JSONB       NOT NULL,
     client    TEXT        NOT NULL,
-    at        TIMESTAMPTZ NOT NULL,
+    -- An earlier program that still runs would write text: this refuses its changes as a whole.
+    at        TIMESTAMPTZ NOT NULL CHECK (typeof(at) = 'integer'),
     before    JSONB       NOT NULL,
     undone_at TIMESTAMPTZ
 );
@@ -21,7 +22,7 @@ SELECT seq, space_id,
        name,
        coalesce(iif(subject GLOB '????????-????-????-????-????????????' AND subject = lower(subject)
                 AND length(replace(subject, '-', '')) = 32, unhex(replace(subject, '-', '')), NULL), subject),
-       payload, client, at, before, undone_at
+       payload, client, iif(typeof(at) = 'integer', at, 0), before, undone_at
   FROM event ORDER BY seq;
 -- No number is given out again, also if the newest events are gone.
 DELETE FROM sqlite_sequence WHERE name = 'event_with_ids';

@@ -223,8 +223,10 @@ def _flat_object(text: str) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=1000)
-def time_of(stored: int) -> datetime:
+def time_of(stored: int | str) -> datetime:
     """Cached: rows of one transaction share their times."""
+    if isinstance(stored, str):  # by an earlier program that was still running
+        return datetime.fromisoformat(stored)
     return _EPOCH + timedelta(microseconds=stored)
 
 
