@@ -88,11 +88,11 @@ def write_openapi() -> None:
     (WEB / "openapi.json").write_text(document + "\n", encoding="utf-8")
 
 
-def npm(*arguments: str) -> None:
+def npm(*arguments: str, sources: Path = WEB) -> None:
     """Run npm in web/. Raises `NoNpm` or `CalledProcessError`."""
     command, folder = _npm()
     path = os.pathsep.join([str(folder), os.environ.get("PATH", "")])
-    subprocess.run([*command, *arguments], cwd=WEB, env=os.environ | {"PATH": path}, check=True)
+    subprocess.run([*command, *arguments], cwd=sources, env=os.environ | {"PATH": path}, check=True)
 
 
 def _npm() -> tuple[list[str], Path]:
