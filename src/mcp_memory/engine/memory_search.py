@@ -202,7 +202,7 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
     found, context = candidates.found, candidates.context
     reading = context.close_reading.get(seq)
     turn = context.turns.get(seq)
-    signals = (asdict(reading) if reading else {}) | (asdict(turn) if turn else {})
+    signals = (asdict(reading) if reading else {}) | (turn._asdict() if turn else {})
     return {
         "keyword": candidates.keyword.get(seq),
         "own_keyword": found.keyword.get(seq),

@@ -325,16 +325,16 @@ def _around(
     around = reader.neighbours(seqs)
     facts = {**known, **reader.facts({*around, *_neighbours(around)} - known.keys())}
 
-    def together(seq: int, other: int | None) -> int | None:
-        if other is None or other not in facts or facts[seq].channel != facts[other].channel:
+    def together(own: RankingFacts, seq: int | None) -> int | None:
+        other = facts.get(seq) if seq is not None else None
+        if other is None or own.channel != other.channel:
             return None
-        near = abs(facts[seq].created_at - facts[other].created_at) <= ONE_OCCASION
-        return other if near else None
+        return seq if abs(own.created_at - other.created_at) <= ONE_OCCASION else None
 
     return {
-        seq: (together(seq, before), together(seq, after))
+        seq: (together(own, before), together(own, after))
         for seq, (before, after) in around.items()
-        if seq in facts
+        if (own := facts.get(seq)) is not None
     }, facts
 
 

@@ -72,7 +72,7 @@ def _coherence(pairs: Sequence[tuple[int, int]], vectors: Mapping[int, bytes]) -
     import numpy as np
 
     keys = list(dict.fromkeys(key for pair in pairs for key in pair))
-    rows = np.stack([np.frombuffer(vectors[key], "<f4") for key in keys])
+    rows = np.frombuffer(b"".join(vectors[key] for key in keys), "<f4").reshape(len(keys), -1)
     rows = rows - rows.mean(axis=0)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     places = {key: place for place, key in enumerate(keys)}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_memory.errors import NotFound
 from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, Origin
@@ -37,9 +37,8 @@ class KnownTexts:
     free_hashes: dict[str, ContentHash]
 
 
-@dataclass(frozen=True, slots=True)
-class RankingFacts:
-    """Facts about a memory that ranking needs besides its match."""
+class RankingFacts(NamedTuple):
+    """Facts about a memory that ranking needs besides its match. A tuple: hundreds are read in a search."""
 
     channel: str | None
     created_at: datetime
