@@ -8,7 +8,7 @@ from mcp_memory.engine import Engine, Limits
 from mcp_memory.engine.relating import Triple
 from mcp_memory.errors import Invalid, NotFound
 from mcp_memory.events import EntityCreated
-from mcp_memory.inputs import NewEntity, NewRelation
+from mcp_memory.inputs import NewEntity, NewMemory, NewRelation
 from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
 from tests.fakes import Clock, HashEmbedder
@@ -45,6 +45,16 @@ def test_creating_an_entity_again_merges_observations_and_passes_over_equal_ones
     )
     assert node.texts == ["a", "b", "c"]
     assert names(engine) == ["Site"]
+
+
+def test_an_observation_is_added_once_also_if_a_memory_says_the_same(engine: Engine) -> None:
+    texts = [f"zebra{number}  alpha{number}" for number in range(8)]
+    engine.graph.create_entities([NewEntity(name="E", type="thing", observations=tuple(texts))])
+    for text in texts:
+        engine.memories.remember(NewMemory(content=text))
+    engine.graph.add_observations("E", texts)
+    [node] = engine.graph.open_nodes(["E"]).nodes
+    assert node.texts == texts
 
 
 def test_creating_an_entity_again_without_a_type_keeps_its_type_and_status(engine: Engine) -> None:

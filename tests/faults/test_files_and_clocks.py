@@ -12,8 +12,8 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.access import Answered, Claim
-from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.errors import MemoryServerError, Unavailable
+from mcp_memory.inputs import NewEntity, NewMemory
 from mcp_memory.model import Filter
 from tests.fakes import Clock
 from tests.surfaces.rest.conftest import engine_on
@@ -205,5 +205,18 @@ def test_a_purged_text_is_in_no_file(path: Path, here: Engine) -> None:
     assert isinstance(claim, Claim)
     here.access.answer(claim, 201, {"id": memory.id, "content": f"the {word} moved"})
     here.history.purge(memory.id)
+    for file in path.parent.glob("memory.db*"):
+        assert word.encode() not in file.read_bytes(), file.name
+
+
+def test_a_text_purged_from_a_large_file_is_not_in_its_log(path: Path, here: Engine) -> None:
+    # Rewriting more than a thousand pages makes a checkpoint due, which must not get in the way.
+    word = "xylophonist"
+    for number in range(30):
+        texts = tuple(f"{number} {fact} {'of some length ' * 20}" for fact in range(100))
+        here.graph.create_entities([NewEntity(name=f"E{number}", type="thing", observations=texts)])
+    memory = here.memories.remember(NewMemory(content=f"the {word} lives here")).memory
+    here.history.purge(memory.id)
+    assert path.stat().st_size > 1000 * 4096
     for file in path.parent.glob("memory.db*"):
         assert word.encode() not in file.read_bytes(), file.name

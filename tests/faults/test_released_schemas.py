@@ -9,11 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import queries
+from mcp_memory.storage.postgres.pool import SCHEMA
 from mcp_memory.storage.sqlite import SqliteDatabase
 from tests.consistency import troubles
 from tests.faults.acts import engine_on
@@ -136,6 +138,59 @@ def test_a_damaged_value_of_an_older_version_does_not_stop_a_start(
     assert all(one.is_well for one in SqliteDatabase(path).examine())
 
 
+@pytest.mark.parametrize("number", [number for number in NUMBERS if number < NEWEST])
+def test_a_repair_leaves_the_rows_of_an_older_version_to_the_migration(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "memory.db"
+    put_sample(f"sqlite:///{path}", number)
+    with closing(SqliteDatabase(path)) as database:
+        database.repair()
+    with engine_on(SqliteDatabase(path), 9) as engine:
+        assert_sample(engine)
+        assert troubles(engine._context.store) == []
+
+
+@pytest.mark.parametrize(
+    "peculiarity",
+    [
+        "UPDATE event SET space_id = 99 WHERE seq = 2",
+        "DROP INDEX event_at",
+        "DROP INDEX memory_shown",
+        "CREATE VIEW latest AS SELECT act, at FROM event",
+        "CREATE TRIGGER noted AFTER INSERT ON reflection BEGIN SELECT max(seq) FROM event; END",
+    ],
+)
+def test_what_others_left_in_an_older_file_does_not_stop_a_start(tmp_path: Path, peculiarity: str) -> None:
+    path = tmp_path / "memory.db"
+    put_sample(f"sqlite:///{path}", 13)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(peculiarity)
+    with engine_on(SqliteDatabase(path), 9) as engine:
+        assert_sample(engine)
+    assert version_of(f"sqlite:///{path}") == NEWEST
+
+
+@pytest.mark.parametrize("told", ["2026-01-01T13:00:00.000000+01:00", "2026-01-01T12:00:00Z"])
+def test_a_moment_written_in_another_way_stays_that_moment(tmp_path: Path, told: str) -> None:
+    path = tmp_path / "memory.db"
+    put_sample(f"sqlite:///{path}", 13)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("UPDATE event SET at = ? WHERE seq = 2", (told,))
+    engine_on(SqliteDatabase(path), 9).close()
+    with closing(apsw.Connection(str(path))) as connection:
+        [[at]] = connection.execute("SELECT at FROM event WHERE seq = 2")
+    assert datetime.fromtimestamp(at / 1e6, UTC) == datetime.fromisoformat(told)
+
+
+def test_an_older_program_on_postgres_stores_no_hash_that_nobody_finds(
+    postgres: PostgresDatabases,
+) -> None:
+    with postgres.empty() as address:
+        put_sample(address, 13)
+        engine_on(open_database(address), 9).close()
+        with psycopg.connect(address) as older, pytest.raises(psycopg.errors.CheckViolation):
+            older.execute(f"UPDATE {SCHEMA}.memory SET content_hash = %s", ("0" * 64,))
+
+
 def test_an_older_program_that_still_runs_changes_nothing_and_spoils_nothing(tmp_path: Path) -> None:
     path, told = tmp_path / "memory.db", "2026-01-01T12:05:00.000000+00:00"
     put_sample(f"sqlite:///{path}", 13)
@@ -151,6 +206,8 @@ def test_an_older_program_that_still_runs_changes_nothing_and_spoils_nothing(tmp
     with engine_on(SqliteDatabase(path), 9) as engine:
         found = engine.memories.find(Filter(), limit=50).memories
         assert {one.accessed_at for one in found} == {datetime.fromisoformat(told)}
+        # Text is no time of use, but no reason either to take a memory for one that was never used.
+        assert not engine.memories.find(Filter(below_confidence=0.001), limit=50).memories
         assert_sample(engine)
 
 

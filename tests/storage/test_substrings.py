@@ -39,7 +39,8 @@ def put(store: Store, space: str, entities: list[tuple[str, str, list[str]]]) ->
         for number, (name, type, texts) in enumerate(entities):
             entity = tx.entities.add(id=new_id(), name=f"{name}{number} {new_id()}", type=type)
             unique = {id: f"{text}{id}" for id, text in ((new_id(), text) for text in texts)}
-            for memory in tx.memories.add_observations(unique, kind="generic"):
+            hashes = tx.memories.known_texts(unique.values()).free_hashes
+            for memory in tx.memories.add_observations(unique, hashes, kind="generic"):
                 tx.entities.link(entity, memory)
         tx.scope.rows.images.clear()
 

@@ -28,7 +28,8 @@ def observed(store: Store, count: int) -> list[str]:
     texts = {f"id {number}": f"fact number {number}" for number in range(count)}
     with store.write(Caller(), AT, "act") as tx:
         entity = tx.entities.add(id="e", name="Ada", type="person")
-        memories = tx.memories.add_observations(texts, kind="generic")
+        hashes = tx.memories.known_texts(texts.values()).free_hashes
+        memories = tx.memories.add_observations(texts, hashes, kind="generic")
         tx.entities.link_all((entity, memory) for memory in memories)
         tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in memories])
     with store.read("default", AT) as tx:
@@ -73,7 +74,8 @@ def test_each_row_is_told_of_in_its_own_event(store: Store) -> None:
 def test_a_number_that_a_row_has_is_not_given_again_after_many(store: Store) -> None:
     observed(store, MANY)
     with store.write(Caller(), AT, "more") as tx:
-        later = tx.memories.add_observations({"z": "later"}, kind="generic")
+        hashes = tx.memories.known_texts(["later"]).free_hashes
+        later = tx.memories.add_observations({"z": "later"}, hashes, kind="generic")
         assert later[0].seq > max(memory.seq for memory in tx.memories.fetch_ids(["id 49"]).values())
         tx.journal.record(MemoryCreated("z", "", "fact"))
 

@@ -21,17 +21,21 @@ class ShortIds(Topic):
 
     def memory(self, part: str) -> str:
         """The id of a memory with this prefix or suffix, including deleted ones in the journal."""
-        if not _PART.fullmatch(part):
+        if not _is_part(part):
             return part
         with self._context.reading() as tx:
             found = tx.memories.ids_like(part.lower()) or tx.journal.subjects_like(part.lower())
         return _only(part, found)
 
     def change(self, part: str) -> str:
-        if not _PART.fullmatch(part):
+        if not _is_part(part):
             return part
         with self._context.reading() as tx:
             return _only(part, tx.journal.acts_like(part.lower()))
+
+
+def _is_part(part: str) -> bool:
+    return bool(_PART.fullmatch(part)) and len(part.replace("-", "")) >= _SHORTEST
 
 
 def _only(part: str, found: list[str]) -> str:

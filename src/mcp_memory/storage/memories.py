@@ -124,6 +124,8 @@ class Memories:
         hashes = {text: (*fingerprints(text), spelling_fingerprint(text)) for text in contents}
         taken = {row["content_hash"] for row in self._scope.fetch("living_hashes", chain(*hashes.values()))}
         found = self._scope.fetch("living_memories_by_hash", taken, slots=_SLOTS)
+        # A memory and an observation may have the same text: then the observation is meant.
+        found.sort(key=lambda row: row["origin"] == "observation")
         memories = {row["content"]: memory_of(row) for row in found if row["content"] in hashes}
         free: dict[str, ContentHash] = {}
         for text, (normal, exact, spelling) in hashes.items():
@@ -268,17 +270,15 @@ class Memories:
     def add_observations(
         self,
         texts: Mapping[str, str],
-        hashes: Mapping[str, ContentHash] | None = None,
+        hashes: Mapping[str, ContentHash],
         *,
         kind: str,
         flagged: Collection[str] = (),
     ) -> list[Memory]:
         """Add observations by id, in order; the `flagged` texts resemble earlier ones.
 
-        `hashes`: the free ones of `known_texts`, if that was asked.
+        `hashes`: the free ones of `known_texts`.
         """
-        if hashes is None:
-            hashes = self.known_texts(texts.values()).free_hashes
         at = self._scope.at
         shared = {
             "type": "observation", "kind": kind, "tags": [], "confidence": 1.0,

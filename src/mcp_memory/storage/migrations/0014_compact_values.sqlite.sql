@@ -7,18 +7,18 @@
 --
 -- Two of the indexes have new names, by which the diagnosis tells this schema from the one before. All are made again
 -- in their order: of two that serve a query equally well, SQLite takes the later one. No query has used event_at.
-DROP INDEX memory_content;
-DROP INDEX memory_created;
-DROP INDEX memory_type;
-DROP INDEX memory_importance;
-DROP INDEX memory_flagged;
-DROP INDEX memory_forgotten;
-DROP INDEX memory_superseded;
-DROP INDEX memory_own;
-DROP INDEX memory_captured;
-DROP INDEX memory_archived;
-DROP INDEX memory_shown;
-DROP INDEX event_at;
+DROP INDEX IF EXISTS memory_content;
+DROP INDEX IF EXISTS memory_created;
+DROP INDEX IF EXISTS memory_type;
+DROP INDEX IF EXISTS memory_importance;
+DROP INDEX IF EXISTS memory_flagged;
+DROP INDEX IF EXISTS memory_forgotten;
+DROP INDEX IF EXISTS memory_superseded;
+DROP INDEX IF EXISTS memory_own;
+DROP INDEX IF EXISTS memory_captured;
+DROP INDEX IF EXISTS memory_archived;
+DROP INDEX IF EXISTS memory_shown;
+DROP INDEX IF EXISTS event_at;
 ALTER TABLE memory DROP COLUMN used_epoch;
 ALTER TABLE memory DROP COLUMN created_day;
 
@@ -112,7 +112,7 @@ UPDATE page_session SET
 
 -- Seconds since 1970 of the last use, so that decay is the same arithmetic on both engines.
 ALTER TABLE memory ADD COLUMN used_epoch REAL
-  GENERATED ALWAYS AS (COALESCE(accessed_at, created_at) / 1000000.0) VIRTUAL;
+  GENERATED ALWAYS AS (iif(typeof(accessed_at) = 'integer', accessed_at, created_at) / 1000000.0) VIRTUAL;
 -- The day it was made, counted from 1970 in UTC, so that growth is counted the same on both engines.
 ALTER TABLE memory ADD COLUMN created_day INTEGER
   GENERATED ALWAYS AS (CAST(floor(created_at / 86400000000.0) AS INTEGER)) VIRTUAL;

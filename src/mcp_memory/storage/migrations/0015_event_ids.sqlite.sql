@@ -22,7 +22,7 @@ SELECT seq, space_id,
        name,
        coalesce(iif(subject GLOB '????????-????-????-????-????????????' AND subject = lower(subject)
                 AND length(replace(subject, '-', '')) = 32, unhex(replace(subject, '-', '')), NULL), subject),
-       payload, client, iif(typeof(at) = 'integer', at, 0), before, undone_at
+       payload, client, iif(typeof(at) = 'integer', at, coalesce(unixepoch(at) * 1000000, 0)), before, undone_at
   FROM event ORDER BY seq;
 -- No number is given out again, also if the newest events are gone.
 DELETE FROM sqlite_sequence WHERE name = 'event_with_ids';

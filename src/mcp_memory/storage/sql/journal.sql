@@ -75,8 +75,8 @@ SELECT x.client, count(DISTINCT x.act) AS change_count, max(x.at) AS last_at
 
 -- acts_like --
 SELECT DISTINCT act FROM event
- WHERE space_id = :space_id AND (hex(act) LIKE :beginning OR hex(act) LIKE :ending) LIMIT 4
+ WHERE space_id = :space_id AND (digits(act) LIKE :beginning OR digits(act) LIKE :ending) LIMIT 4
 
 -- subjects_like --
 SELECT DISTINCT subject FROM event
- WHERE space_id = :space_id AND (hex(subject) LIKE :beginning OR hex(subject) LIKE :ending) LIMIT 4
+ WHERE space_id = :space_id AND (digits(subject) LIKE :beginning OR digits(subject) LIKE :ending) LIMIT 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -18,6 +19,8 @@ CHECKPOINT_PAGES = 1000
 LONGEST_LOG = 16_000
 """Pages of 4 kB from which the writer waits for readers."""
 CHECKPOINT_PATIENCE_MS = 100
+EMPTYING_PAUSE = 0.02
+"""Seconds between two attempts to empty the log."""
 
 
 class Checkpoints:
@@ -62,17 +65,31 @@ class Checkpoints:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return done
 
+    def empty(self, connection: apsw.Connection) -> bool:
+        """Move the whole log into the file and truncate it, so that nothing removed stays in it."""
+        until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+        while not self._start_over(connection):
+            if time.monotonic() > until:
+                _log.warning("the write-ahead log could not be emptied: somebody else reads the database")
+                return False
+            time.sleep(EMPTYING_PAUSE)  # SQLite does not wait for another process's checkpoint
+        return True
+
     def _begin(self) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="checkpoints", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._work, name="checkpoints", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads; the commit is safe in the log, and the next one retries
+                return
+            self._thread = thread
         self._due.set()
 
     def _work(self) -> None:
         connection: apsw.Connection | None = None
         while self._due.wait() and not self._closed:
             self._due.clear()
-            with suppress(MemoryServerError, apsw.Error):  # the next commit tries again, and may say why
+            with suppress(MemoryServerError, apsw.Error, OSError):  # the next commit retries
                 connection = connection or self._connect()
                 with self._running:
                     _checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)

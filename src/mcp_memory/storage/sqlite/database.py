@@ -24,6 +24,7 @@ from mcp_memory.storage.sqlite.raw_connection import (
     Synchronous,
     begin,
     begin_at_once,
+    digits,
     few_pages,
     lowered,
     pragmas,
@@ -101,19 +102,26 @@ class SqliteDatabase:
         with self._write_turn(patience) as patience_left, translated_errors():
             connection = self._open_writer()
             self._set_durability(connection, self._synchronous if durable else "NORMAL")
-            if patience_left is None:
-                begin(connection)
-            else:
-                begin_at_once(connection, patience_left)
-            self._remove_digests()
-            try:
-                yield SqliteConnection(connection)
-                connection.execute("COMMIT")
-                self._note_log()
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+            with self._transaction(connection, patience_left) as transaction:
+                yield transaction
+
+    @contextmanager
+    def _transaction(
+        self, connection: apsw.Connection, patience: float | None = None
+    ) -> Iterator[SqliteConnection]:
+        if patience is None:
+            begin(connection)
+        else:
+            begin_at_once(connection, patience)
+        self._remove_digests()
+        try:
+            yield SqliteConnection(connection)
+            connection.execute("COMMIT")
+            self._note_log()
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
 
     def _remove_digests(self) -> None:
         """Delete the digest kept beside the database: it must not outlive a change, least of all a purge."""
@@ -144,7 +152,7 @@ class SqliteDatabase:
         with self.read() as connection:
             if self._version(connection) == newest:
                 return
-        with self.write() as connection:
+        with self._write_turn(None), translated_errors(), self._changing_schema() as connection:
             version = self._version(connection)
             if version > newest:
                 raise Unavailable(
@@ -156,6 +164,21 @@ class SqliteDatabase:
                 connection.raw.execute(script.sql)
             connection.raw.execute(f"PRAGMA user_version = {newest}")
             connection.raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    @contextmanager
+    def _changing_schema(self) -> Iterator[SqliteConnection]:
+        """A write transaction that rows with broken references and others' views do not stop."""
+        writer = self._open_writer()
+        self._set_durability(writer, self._synchronous)
+        # Both have no effect within a transaction.
+        writer.execute("PRAGMA foreign_keys = OFF")
+        writer.execute("PRAGMA legacy_alter_table = ON")
+        try:
+            with self._transaction(writer) as connection:
+                yield connection
+        finally:
+            writer.execute("PRAGMA legacy_alter_table = OFF")
+            writer.execute("PRAGMA foreign_keys = ON")
 
     @contextmanager
     def change_signal(self) -> Iterator[SqliteChangeSignal]:
@@ -210,9 +233,7 @@ class SqliteDatabase:
         with self._write_turn(None), translated_errors():
             writer = self._open_writer()
             writer.execute("VACUUM")
-            for mode in (apsw.SQLITE_CHECKPOINT_RESTART, apsw.SQLITE_CHECKPOINT_TRUNCATE):
-                with suppress(apsw.BusyError, apsw.LockedError):
-                    writer.wal_checkpoint("main", mode)
+            self._checkpoints.empty(writer)
 
     def back_up(self, path: Path) -> None:
         _create_private(path)
@@ -346,6 +367,7 @@ class SqliteDatabase:
         for pragma in pragmas(self._synchronous):
             connection.execute(pragma)
         connection.create_scalar_function("lowered", lowered, 1, deterministic=True)
+        connection.create_scalar_function("digits", digits, 1, deterministic=True)
         return connection
 
 

@@ -69,3 +69,9 @@ def begin_at_once(connection: apsw.Connection, patience: float) -> None:
 def lowered(*texts: Any) -> str | None:
     [text] = texts
     return None if text is None else str(text).lower()
+
+
+def digits(*ids: Any) -> str | None:
+    """The digits of an id, which is stored as bytes where it is a UUID."""
+    [id] = ids
+    return id.hex() if isinstance(id, bytes) else None if id is None else str(id).replace("-", "")

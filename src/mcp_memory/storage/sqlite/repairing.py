@@ -52,9 +52,17 @@ def repair(connection: SqliteConnection) -> int:
     count = _version(raw) + _objects(raw)
     if checks.missing_objects(raw):
         return count  # nothing else can be checked without the tables
-    count += _references(raw) + repair_rows(raw) + _contents(raw) + _numbers(raw)
+    count += _references(raw)
+    if not _is_newest(raw):
+        return count  # rows of an earlier schema are stored in other ways: they are judged once migrated
+    count += repair_rows(raw) + _contents(raw) + _numbers(raw)
     count += repair_inconsistencies(connection)
     return count + _tags(raw) + _words(connection) + _vectors(raw) + _sketches(raw)
+
+
+def _is_newest(raw: apsw.Connection) -> bool:
+    [[version]] = raw.execute("PRAGMA user_version")
+    return bool(version == queries.migrations("sqlite")[-1].number)
 
 
 def _version(raw: apsw.Connection) -> int:
