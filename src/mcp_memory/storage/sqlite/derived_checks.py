@@ -82,13 +82,13 @@ def triggers(connection: apsw.Connection) -> list[str]:
 def contents(connection: apsw.Connection) -> Iterator[Finding]:
     """Each memory's text matches its digest."""
     changed = list(changed_contents(connection))
-    names = ", ".join(id for _, id in changed[:3])
+    names = ", ".join(id or f"number {seq}" for seq, id in changed[:3])
     detail = f"the text of {len(changed):,} memories is not the one that was stored: {names}"
     advice = f"{RESTORE}; or {REPAIR}, which keeps the text as it is and quarantines the memory"
     yield Finding("texts", not changed, detail if changed else "as they were stored", advice)
 
 
-def changed_contents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
+def changed_contents(connection: apsw.Connection) -> Iterator[tuple[int, str | None]]:
     for seq, id, content, digest in connection.execute(_SQL["contents"]):
         known = (fingerprint, exact_fingerprint, spelling_fingerprint)
         if not any(digest == digest_of(str(content)) for digest_of in known):
