@@ -117,7 +117,7 @@ def lines(memories: int, nodes: int) -> Iterator[bytes]:
 
 
 def wait_for(page: Page, selector: str) -> None:
-    """Looks with every frame; a locator looks at growing intervals, up to half a second."""
+    """Looks with every frame, so that a page is timed to the frame in which it is there."""
     page.wait_for_function(IS_SHOWN, arg=selector, polling="raf")
 
 

@@ -15,9 +15,6 @@ from mcp_memory.storage.database import Allowed
 Passing = Callable[[Sequence[int]], Sized]
 """Those of some rows that the filter lets through, read in a way that is needed for ranking anyway."""
 
-READ_AHEAD = 50
-"""Best matches by words that are read with their surroundings before the vector is there."""
-
 POOL = 100
 """Candidates from each list. Shorter lists lose candidates that rank well only in both."""
 
@@ -63,7 +60,7 @@ def gather(
     if question.soon.model is not None:
         tx.indexes.prepare(owner, question.soon.model)
         if reader is not None:
-            reader.read_ahead(list(matching), READ_AHEAD)
+            reader.read_ahead(list(matching))
     passing = reader.facts if reader is not None else None
     return with_vectors(tx, owner, question.meaning, matching, allowed, pool, passing)
 

@@ -9,6 +9,9 @@ from mcp_memory.ranking.conversation import Neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 
+READ_CLOSELY = 50
+"""How many of the best candidates are read with their surroundings."""
+
 V = TypeVar("V")
 
 
@@ -34,9 +37,9 @@ class MemoryReader:
     def contents(self, seqs: Iterable[int]) -> dict[int, str]:
         return _known(self._contents, seqs, self._tx.memories.contents)
 
-    def read_ahead(self, seqs: Sequence[int], closely: int) -> None:
+    def read_ahead(self, seqs: Sequence[int]) -> None:
         """Read facts of these, and the first ones with their surroundings: most of it will be needed."""
-        best = seqs[:closely]
+        best = seqs[:READ_CLOSELY]
         around = self.neighbours(best)
         self.facts([*seqs, *(seq for pair in around.values() for seq in pair if seq is not None)])
         self.contents(best)

@@ -8,7 +8,7 @@ from statistics import median
 
 from mcp_memory.engine.candidates import Candidates
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
-from mcp_memory.engine.memory_reader import MemoryReader
+from mcp_memory.engine.memory_reader import READ_CLOSELY, MemoryReader
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
@@ -42,8 +42,8 @@ from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 ONE_OCCASION = timedelta(hours=1)
 """Consecutive memories within this time count as parts of one conversation."""
 
-READ_CLOSELY, READ_IN_DIALOGUE = 50, 100
-"""How many of the best candidates are read with their surroundings: of any memories, and in a dialogue.
+READ_IN_DIALOGUE = 100
+"""How many of the best candidates are read with their surroundings in a dialogue, instead of `READ_CLOSELY`.
 
 Turns are short, and what answers a question ranks lower among them at first.
 """
