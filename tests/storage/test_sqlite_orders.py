@@ -3,12 +3,15 @@
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
-from mcp_memory.model import Filter
+from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import filters, queries
 from mcp_memory.storage.orders import ORDERS
+from mcp_memory.storage.sqlite.connection import SqliteConnection
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.storage.store import Store
 
@@ -51,3 +54,24 @@ def test_a_few_rows_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: s
     store.close()
     assert any("SEARCH" in step for step in plan)
     assert not [step for step in plan if step.endswith("(space_id=?)") or step == "SCAN relation"]
+
+
+def test_no_statement_is_planned_again_for_other_values(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    store = Store(database).open()
+    counts: dict[str, int] = {}
+
+    def note(event: dict[str, Any]) -> None:
+        counts[event["sql"]] = event["stmt_status"]["SQLITE_STMTSTATUS_REPREPARE"]
+
+    for content in ("Ana likes tea", "Ben rows on Sundays", "Carla sings"):
+        with store.write(Caller(), AT, "act") as tx:
+            connection = tx.scope.connection
+            assert isinstance(connection, SqliteConnection)
+            assert tx.memories.equal_to(content) is tx.memories.archived_with(content) is None
+            assert not tx.search_log.lately_shown()
+            assert tx.memories.known_texts([content]).free_hashes
+            connection.raw.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
+    store.close()
+    assert any("archived_at" in sql for sql in counts)
+    assert not {sql: count for sql, count in counts.items() if count}
