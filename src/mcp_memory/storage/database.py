@@ -45,6 +45,12 @@ class Connection(Protocol):
     def run(self, sql: str, params: Params = ...) -> list[Row]:
         """All rows of a statement."""
 
+    def tuples(self, sql: str, params: Params = ...) -> list[tuple[Any, ...]]:
+        """The same rows as plain tuples, for statements with hundreds of short rows."""
+
+    def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
+        """What stands for these keys in `IN (…)`, and its parameters."""
+
     def change(self, sql: str, params: Params = ...) -> int:
         """Returns the number of changed rows."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from mcp_memory.model import Memory, Relation
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
 from mcp_memory.storage.relations import RELATION_COLUMNS, relation_of
-from mcp_memory.storage.scope import Scope, in_list
+from mcp_memory.storage.scope import Scope
 
 
 class GraphWalk:
@@ -14,7 +14,7 @@ class GraphWalk:
 
     def step(self, seqs: Sequence[int], min_strength: float, limit: int) -> list[tuple[int, int]]:
         """Both ends of the relations that touch one of these entities, strongest first."""
-        names, bound = in_list(seqs)
+        names, bound = self._scope.connection.listed(seqs)
         found = self._scope.run(
             "relations_around", slots={"keys": names}, **bound, min_strength=min_strength, limit=limit
         )
@@ -22,7 +22,7 @@ class GraphWalk:
 
     def among(self, seqs: Sequence[int], min_strength: float, limit: int) -> list[Relation]:
         """Relations with both ends among these entities, the strongest first."""
-        names, bound = in_list(seqs)
+        names, bound = self._scope.connection.listed(seqs)
         found = self._scope.run(
             "relations_among",
             slots={"columns": RELATION_COLUMNS, "keys": names},

@@ -47,17 +47,6 @@ class RankingFacts(NamedTuple):
     superseded: bool
 
 
-def ranking_facts_of(row: Row) -> RankingFacts:
-    return RankingFacts(
-        row["channel"],
-        row["created_at"],
-        row["importance"],
-        # Higher than the stored value only when two clocks disagree.
-        min(1.0, row["effective_confidence"]),
-        row["superseded_at"] is not None,
-    )
-
-
 def memory_of(row: Row) -> Memory:
     values = {name: row[name] for name in Memory.__slots__}
     values["tags"] = tuple(row["tags"])
@@ -178,22 +167,26 @@ class Memories:
     ) -> dict[int, RankingFacts]:
         """Ranking facts of those that pass the filter."""
         allowed = self.allowed(filter, half_life=half_life)
-        rows = self._scope.fetch(
+        rows = self._scope.fetch_tuples(
             "ranking_facts_of_memories",
             seqs,
             slots={"where": allowed.condition, "effective": filters.EFFECTIVE_CONFIDENCE},
             **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
         )
-        return {row["seq"]: ranking_facts_of(row) for row in rows}
+        return {
+            # Above 1 only when two clocks disagree.
+            seq: RankingFacts(channel, at, importance, min(1.0, effective), superseded_at is not None)
+            for seq, channel, at, importance, superseded_at, effective in rows
+        }
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
         """The memories stored right before and after each of them, in its space."""
-        rows = self._scope.fetch("neighbours_of_memories", seqs)
-        return {row["seq"]: (row["previous_seq"], row["next_seq"]) for row in rows}
+        rows = self._scope.fetch_tuples("neighbours_of_memories", seqs)
+        return {seq: (before, after) for seq, before, after in rows}
 
     def contents(self, seqs: Iterable[int]) -> dict[int, str]:
         """The content alone of each memory."""
-        return {row["seq"]: row["content"] for row in self._scope.fetch("contents_of_memories", seqs)}
+        return dict(self._scope.fetch_tuples("contents_of_memories", seqs))
 
     def about(
         self, entity_seqs: Iterable[int], filter: Filter, *, half_life: timedelta

@@ -7,7 +7,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.model import Entity, Relation
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.schema import COLUMNS
-from mcp_memory.storage.scope import Scope, in_list
+from mcp_memory.storage.scope import Scope
 
 RELATION_COLUMNS = (
     ", ".join(f"o.{column}" for column in COLUMNS["relation"] if column != "space_id")
@@ -57,7 +57,7 @@ class Relations:
         there are."""
         if not seqs:
             return [], 0
-        names, bound = in_list(seqs)
+        names, bound = self._scope.connection.listed(seqs)
         wanted = {**bound, "ended": int(ended)}
         count = self._scope.count("count_relations_touching", slots={"keys": names}, **wanted)
         slots = {**_SLOTS, "keys": names}

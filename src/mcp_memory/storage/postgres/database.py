@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql as psycopg_sql
+from psycopg.rows import tuple_row
 
 from mcp_memory.storage.consistency import repair_inconsistencies
 from mcp_memory.storage.database import Duty, Params, Row, Script, insert_sql
@@ -31,6 +32,7 @@ from mcp_memory.storage.postgres.signals import (
 from mcp_memory.storage.postgres.statements import SQL, Raw, run, translated
 from mcp_memory.storage.postgres.vectors import PostgresVectors
 from mcp_memory.storage.postgres.words import PostgresWords
+from mcp_memory.storage.scope import in_list
 
 CONNECTIONS = 10
 PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
@@ -213,6 +215,15 @@ class PostgresConnection:
         with self._sending():
             cursor = self.raw.execute(statement.sql, statement.bound(params), binary=True)
         return cursor.fetchall()
+
+    def tuples(self, sql: str, params: Params = _NO_PARAMS) -> list[tuple[Any, ...]]:
+        statement = translated(sql)
+        with self._sending(), self.raw.cursor(row_factory=tuple_row) as cursor:
+            cursor.execute(statement.sql, statement.bound(params), binary=True)
+            return cursor.fetchall()
+
+    def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
+        return in_list(keys)
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         statement = translated(sql)

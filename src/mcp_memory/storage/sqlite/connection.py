@@ -2,6 +2,7 @@
 
 import json
 import re
+from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -15,15 +16,17 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Params, Row
 from mcp_memory.storage.json_text import compact_encoder
 from mcp_memory.storage.schema import is_time
+from mcp_memory.storage.scope import in_list
 
 _SQL = queries.load("sqlite")
+_LISTED = _SQL["listed_numbers"]
 
 APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
 
 _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
-_STORED_AS_IS = frozenset({str, int, float, bytes, NoneType})
+_STORED_AS_IS = frozenset({str, int, float, bytes, NoneType, apsw.carray})
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -65,6 +68,19 @@ class SqliteConnection:
         if first is None:
             return []
         return _row_reader(cursor.get_description())((first, *cursor))
+
+    def tuples(self, sql: str, params: Params = _NO_PARAMS) -> list[tuple[Any, ...]]:
+        cursor = self.raw.execute(sql, _bound(sql, params))
+        first = next(cursor, None)
+        if first is None:
+            return []
+        return _tuple_reader(cursor.get_description())((first, *cursor))
+
+    def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
+        if not all(type(key) is int for key in keys):
+            return in_list(keys)
+        # One parameter: hundreds with names take longer to bind than their rows to read.
+        return _LISTED, {"keys": apsw.carray(array("q", keys))}
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         before = self.raw.total_changes()
@@ -197,6 +213,23 @@ def _row_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[_V
                 if (value := row[name]) is not None:
                     row[name] = convert(value)
         return found
+
+    return read
+
+
+@lru_cache(maxsize=1000)
+def _tuple_reader(description: tuple[tuple[str, str | None], ...]) -> Callable[[_Values], list[Any]]:
+    """The same for rows that stay tuples."""
+    found = ((place, _converter(*column)) for place, column in enumerate(description))
+    converters = tuple((place, convert) for place, convert in found if convert is not None)
+
+    def read(rows: _Values) -> list[Any]:
+        if not converters:
+            return list(rows)
+        columns: list[Sequence[Any]] = list(zip(*rows))  # noqa: B905 (hot path)
+        for place, convert in converters:
+            columns[place] = [value if value is None else convert(value) for value in columns[place]]
+        return list(zip(*columns))  # noqa: B905
 
     return read
 

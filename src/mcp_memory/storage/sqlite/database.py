@@ -362,6 +362,9 @@ class SqliteDatabase:
         connection = apsw.Connection(str(self._path), statementcachesize=500)
         self._identity = self._identity or _file_identity(self._path)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # Otherwise a statement is planned anew for other values than before, as their frequencies may call
+        # for another plan. None are gathered here, and planning takes longer than most statements.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         # Checked first: the pragmas below would change the file.
         self._refuse_foreign_file(connection)
         # Else a statement is prepared anew whenever it is given other values, if they might have made another

@@ -23,3 +23,6 @@ INSERT INTO {index} ({index}) VALUES ('optimize')
 -- has lost the sequence.
 SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = :table), 0),
            coalesce((SELECT max(seq) FROM {table}), 0))
+
+-- listed_numbers --
+SELECT value FROM carray(:keys)
