@@ -81,3 +81,4 @@ VALUES = st.one_of(
 def test_digests_of_many_rows_are_those_of_each(contents: list[Any], numbered: bool) -> None:
     rows = [{**ROW, "content": content, "seq": place * numbered} for place, content in enumerate(contents)]
     assert digests("memory", rows) == [digest("memory", row) for row in rows]
+    assert digests("memory", rows, ("content", "seq")) == digests("memory", rows)

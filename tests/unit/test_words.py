@@ -31,6 +31,13 @@ def test_no_text_leaves_ascii_punctuation_spaces_or_controls_in_a_token(text: st
         token.encode()
 
 
+@given(st.text(alphabet=st.characters(codec="ascii")))
+@example("Tea,\x1cin\x0b16GB\tof snake_case don't")
+@example(f"a pasted blob {'x-' * 40} and 3.12.1")
+def test_a_text_in_ascii_has_the_same_words_beside_other_letters(text: str) -> None:
+    assert tokens(f"{text} ñandú") == [*tokens(text), "nandu"]
+
+
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_a_text_is_found_by_itself(text: str) -> None:
     assert set(query_terms(text, most=10_000)) <= set(tokens(text))

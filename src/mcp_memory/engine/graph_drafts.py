@@ -16,14 +16,16 @@ def check_entity(wanted: NewEntity, limits: Limits) -> None:
         checked_note(wanted.description, f"the description of {wanted.name!r}", most=limits.content_bytes)
     if wanted.status is not None:
         checked_text(wanted.status, f"the status of {wanted.name!r}", most=limits.name_length)
-    checked_metadata(wanted.metadata, limits)
+    if wanted.metadata:
+        checked_metadata(wanted.metadata, limits)
     check_observations(wanted.name, wanted.observations, limits)
 
 
 def check_observations(name: str, texts: Sequence[str], limits: Limits) -> None:
     at_most(len(texts), limits.observations, f"observations for {name!r}")
+    what = f"an observation of {name!r}"
     for text in texts:
-        checked_text(text, f"an observation of {name!r}", most=limits.observation_length)
+        checked_text(text, what, most=limits.observation_length)
 
 
 def check_relation(wanted: NewRelation, limits: Limits) -> None:

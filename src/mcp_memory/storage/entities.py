@@ -163,10 +163,10 @@ class Entities:
 
     def add_all(self, drafts: Iterable[Mapping[str, Any]]) -> list[Entity]:
         """Bulk insert; each draft has all fields of `add`."""
-        at = self._scope.at
-        rows = [{**draft, "created_at": at, "updated_at": at} for draft in drafts]
-        seqs = self._scope.rows.insert_all("entity", rows)
-        return [entity_of({**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        rows = list(drafts)
+        shared = {"created_at": self._scope.at, "updated_at": self._scope.at}
+        seqs = self._scope.rows.insert_all("entity", rows, shared)
+        return [Entity(**{**row, **shared, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def change(self, entity: Entity, **changes: Any) -> Entity:
         return entity_of(
@@ -208,14 +208,9 @@ class Entities:
         """Link memories to entities, after their existing observations."""
         self._scope.rows.insert_all(
             "entity_memory",
-            [
-                {
-                    "entity_seq": entity.seq, "memory_seq": memory.seq,
-                    "relevance": relevance, "created_at": self._scope.at,
-                }
-                for entity, memory in pairs
-            ],
-        )  # fmt: skip
+            [{"entity_seq": entity.seq, "memory_seq": memory.seq} for entity, memory in pairs],
+            {"relevance": relevance, "created_at": self._scope.at},
+        )
 
     def unlink(self, entity: Entity, memory: Memory) -> int:
         """Returns how many links were removed."""

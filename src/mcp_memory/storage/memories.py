@@ -53,6 +53,13 @@ def memory_of(row: Row) -> Memory:
     return Memory(**values)
 
 
+def _new_memory(row: Row) -> Memory:
+    """The memory of a row that was just written, which must not be used any more."""
+    row["tags"] = tuple(row["tags"])
+    del row["content_hash"]
+    return Memory(**row)
+
+
 class Memories:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -257,7 +264,7 @@ class Memories:
             "origin": origin, "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
             "captured_at": at if captured else None, "quarantined_at": at if quarantined else None,
         }  # fmt: skip
-        [memory] = self._add_all([row])
+        [memory] = self._add_all([row], {})
         return memory
 
     def add_observations(
@@ -278,15 +285,16 @@ class Memories:
             "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {}, "origin": "observation",
             "pinned_at": at,  # observations of the graph do not fade
         }  # fmt: skip
-        return self._add_all(
+        rows = [
             {
-                **shared, "id": id, "content": text, "content_hash": hashes[text],
+                "id": id, "content": text, "content_hash": hashes[text],
                 "flagged_at": at if text in flagged else None,
             }
             for id, text in texts.items()
-        )  # fmt: skip
+        ]  # fmt: skip
+        return self._add_all(rows, shared)
 
-    def _add_all(self, drafts: Iterable[Row]) -> list[Memory]:
+    def _add_all(self, rows: Sequence[Row], shared: Row) -> list[Memory]:
         at = self._scope.at
         shared = {
             "created_at": at,
@@ -294,14 +302,11 @@ class Memories:
             "access_count": 0,
             "version": 1,
             "provenance": dict(self._scope.provenance),
+            **shared,
         }
-        rows = [{**shared, **row} for row in drafts]
-        seqs = self._scope.rows.insert_all("memory", rows)
-        blank = dict.fromkeys(Memory.__slots__)
-        for row, seq in zip(rows, seqs, strict=True):
-            row |= {"seq": seq, "tags": tuple(row["tags"])}
-            del row["content_hash"]
-        return [Memory(**{**blank, **row}) for row in rows]
+        seqs = self._scope.rows.insert_all("memory", rows, shared)
+        blank = {**dict.fromkeys(Memory.__slots__), **shared}
+        return [_new_memory({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def _free_hash(self, origin: Origin, content: str) -> ContentHash:
         return (

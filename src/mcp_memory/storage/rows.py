@@ -4,12 +4,13 @@ import hashlib
 import json
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
 from json.encoder import encode_basestring_ascii
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 from mcp_memory.storage import undo_checks
@@ -20,6 +21,8 @@ from mcp_memory.text.preview import shortened
 
 _FORMER_LENGTH = 16
 """Characters of a digest that an earlier release has made, which also covers the content's hash."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Image = dict[str, Any]
 """One row: `table`, `key`, `before` (the earlier state; None: it did not exist), `after` (a digest of the new
@@ -44,16 +47,21 @@ class Rows:
         [seq] = self.insert_all(table, [values])
         return seq
 
-    def insert_all(self, table: str, rows: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Insert rows; columns that are not given are empty. Returns their numbers, in order."""
-        blank = {**dict.fromkeys(COLUMNS[table]), "space_id": self._space_id}
+    def insert_all(
+        self, table: str, rows: Iterable[Mapping[str, Any]], shared: Mapping[str, Any] = _NOTHING
+    ) -> list[int]:
+        """Insert rows; columns that are not given are empty, and the `shared` ones the same in all.
+
+        Returns their numbers, in order.
+        """
         given = list(rows)
         if not given:
             return []
         # Mostly all rows have the same columns, in the same order.
-        kinds = dict.fromkeys(map(tuple, given))
-        columns = tuple(dict.fromkeys(("space_id", *chain.from_iterable(kinds))))
-        if unknown := set(columns) - blank.keys():
+        own = tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, given)))))
+        columns = tuple(dict.fromkeys(("space_id", *shared, *own)))
+        blank = {**dict.fromkeys(COLUMNS[table]), "space_id": self._space_id, **shared}
+        if unknown := set(columns) - set(COLUMNS[table]):
             raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
         new = [{**blank, **values} for values in given]
         seqs = self._connection.insert_numbered(table, columns, new)
@@ -62,7 +70,7 @@ class Rows:
         self.new[table].update(seqs)
         self.images += [
             {"table": table, "key": seq, "before": None, "after": after}
-            for seq, after in zip(seqs, digests(table, new), strict=True)
+            for seq, after in zip(seqs, digests(table, new, ("seq", *own)), strict=True)
         ]
         for row in new:
             self._watcher(table, None, row)
@@ -218,31 +226,36 @@ def digest(table: str, row: Row | None) -> str | None:
     return None if row is None else digests(table, [row])[0]
 
 
-def digests(table: str, rows: Sequence[Row]) -> list[str]:
-    """The digest of each row; all have the same columns."""
-    return [b64encode(_hashed(text)).decode().rstrip("=") for text in _texts(table, rows)]
+def digests(table: str, rows: Sequence[Row], own: Collection[str] | None = None) -> list[str]:
+    """The digest of each row; all have the same columns. If `own` is given, only these columns differ."""
+    hashes = b"".join([_hashed(text) + b"\0" for text in _texts(table, rows, own)])
+    # Nine bytes are twelve characters, of which the last is that of the zero.
+    encoded = b64encode(hashes).decode()
+    return [encoded[place : place + 11] for place in range(0, len(encoded), 12)]
 
 
 def _hashed(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def _texts(table: str, rows: Sequence[Row], *, former: bool = False) -> list[str]:
+def _texts(
+    table: str, rows: Sequence[Row], own: Collection[str] | None = None, *, former: bool = False
+) -> list[str]:
     """What a digest covers of each row."""
     # The same text as `json.dumps(…, sort_keys=True)`, written by hand: a bulk of fifty entities has hundreds
     # of rows, and all but a few values are the same in each.
     columns = _steady(table, tuple(rows[0]), former)
-    values = {column: [row[column] for row in rows] for column in columns}
-    differing = [column for column in columns if len({*map(id, values[column])}) > 1]
+    values = {column: [row[column] for row in rows] for column in columns if own is None or column in own}
+    differing = [column for column, each in values.items() if len({*map(id, each)}) > 1]
     parts = (
         f'"{column}": {"%s" if column in differing else _value_text(rows[0][column]).replace("%", "%%")}'
         for column in columns
     )
     template = "{" + ", ".join(parts) + "}"
-    texts = [list(map(_writer_of(values[column]), values[column])) for column in differing]
     if not differing:
         return [template % ()] * len(rows)
-    return [template % each for each in zip(*texts, strict=True)]
+    texts = [map(_writer_of(values[column]), values[column]) for column in differing]
+    return list(map(template.__mod__, zip(*texts, strict=True)))
 
 
 def _writer_of(values: Sequence[Any]) -> Callable[[Any], str]:

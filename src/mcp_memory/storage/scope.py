@@ -16,6 +16,8 @@ R = TypeVar("R")
 
 CHUNK = 512
 """Keys per statement: far below every engine's limit."""
+_STEP = 64
+"""Lists are as long as a power of two up to here, and a multiple of it beyond: each key is looked up."""
 
 
 class Scope:
@@ -99,12 +101,14 @@ class Scope:
 def in_list(values: Sequence[Any], prefix: str = "k") -> tuple[str, dict[str, Any]]:
     """`:k0, :k1, …` and their values.
 
-    The list is padded to a power of two by repeating its last value, so that the number of
+    The list is padded to one of a few lengths by repeating its last value, so that the number of
     different statements, and with it the engines' statement caches, stays small.
     """
     size = 1
-    while size < len(values):
+    while size < min(len(values), _STEP):
         size *= 2
+    if len(values) > _STEP:
+        size = -(-len(values) // _STEP) * _STEP
     padded = [*values, *([values[-1]] * (size - len(values)))]
     listed, names = _places(prefix, size)
     return listed, dict(zip(names, padded, strict=True))

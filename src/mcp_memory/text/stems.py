@@ -20,7 +20,7 @@ from typing import Any
 from mcp_memory.text.function_words import FUNCTION_WORDS_OF, SIGNS
 from mcp_memory.text.stopwords import ENGLISH
 from mcp_memory.text.unicode_forms import normalised_form
-from mcp_memory.text.words import LONGEST_TOKEN, folded, tokens
+from mcp_memory.text.words import LONGEST_TOKEN, folded, short_words, tokens
 
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _ASCII_WORD = re.compile("[a-z]+")  # the same of such texts, twice as fast
@@ -50,10 +50,25 @@ def language_of(text: str) -> str | None:
     True
     """
     opening = text[:_OPENING]
+    if _is_plain(opening):
+        return None
     if not opening.isascii() and (script := _script_of(opening)) != "LATIN":
         return _SCRIPTS.get(script)
     word = _ASCII_WORD if opening.isascii() else _ANY_WORD
     return _by_function_words(word.findall(folded(opening)), opening)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has no sign of another language than English, as nearly all English texts."""
+    words = short_words(text) if text.isascii() else None
+    return words is not None and not any(map(_has_sign, words))
+
+
+@lru_cache(maxsize=65_536)
+def _has_sign(word: str) -> bool:
+    """Whether a text in ASCII without spaces holds a function word of another language."""
+    lowered = word.lower()
+    return lowered in SIGNS if word.isalpha() else not SIGNS.keys().isdisjoint(_ASCII_WORD.findall(lowered))
 
 
 def indexed_words(text: str) -> list[str]:

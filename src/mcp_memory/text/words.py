@@ -5,6 +5,7 @@ import threading
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import chain
 
 from mcp_memory.text.stopwords import FUNCTION_WORDS, WORDS_OF_REQUESTS
 from mcp_memory.text.unicode_forms import normalised_form
@@ -60,10 +61,18 @@ _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
 def tokens(text: str) -> list[str]:
     """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
+    if text.isascii() and (words := short_words(text)) is not None:
+        return list(chain.from_iterable(map(_tokens_of_word, words)))
     found: list[str] = []
     for chunk in _chunks(text):
         found += _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _indexed(chunk)
     return found
+
+
+def short_words(text: str) -> list[str] | None:
+    """What stands between spaces; None if some of it is too long to be kept in a cache."""
+    words = text.split()
+    return words if max(map(len, words), default=0) <= LONGEST_TOKEN else None
 
 
 @lru_cache(maxsize=1024)
@@ -181,6 +190,14 @@ def _chunks(text: str) -> list[str]:
 def _indexed(chunk: str) -> tuple[str, ...]:
     # A pasted blob must not stay in the cache.
     return _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _tokens_of.__wrapped__(chunk)
+
+
+@lru_cache(maxsize=65_536)
+def _tokens_of_word(word: str) -> tuple[str, ...]:
+    """The tokens of a text in ASCII without spaces, at which every text is cut."""
+    if word.isalpha():
+        return _tokens_of.__wrapped__(word)
+    return tuple(chain.from_iterable(map(_tokens_of.__wrapped__, _chunks(word))))
 
 
 @lru_cache(maxsize=65_536)
