@@ -464,6 +464,13 @@ def test_graph_search_without_any_entity_finds_nothing_and_says_so(engine: Engin
 
 
 @pytest.mark.seed("DESIGN §1")
+def test_equal_memories_around_an_entity_come_in_the_order_in_which_they_were_stored(engine: Engine) -> None:
+    texts = ("likes coffee in the morning", "plays chess", "likes tea in the morning")
+    engine.graph.create_entity(NewEntity(name="Ana", type="person", observations=texts))
+    answer = engine.recall.recall("plays chess", mode="graph")
+    assert [hit.memory.content for hit in answer.hits] == [texts[1], texts[0], texts[2]]
+
+
 def test_what_is_written_as_an_observation_is_recalled_as_a_memory(engine: Engine) -> None:
     engine.graph.create_entities([NewEntity(name="Rex", type="dog", observations=("sleeps on the sofa",))])
     for mode in (*MODES, "graph"):

@@ -74,7 +74,9 @@ class GraphSearch(MemoryPlan):
         reached, facts = candidates.reached, candidates.facts
         # Rounded to hundredths: paths to one entity weigh nearly the same, so the query decides.
         scores = {seq: round(weight * self.trust(facts[seq]), 2) for seq, (weight, _) in reached.items()}
-        ranked = dict(sorted(scores.items(), key=lambda item: (-item[1], -matches.get(item[0], 0.0))))
+        # Equal ones by their numbers, for the databases return them in an order of their own.
+        order = sorted(scores, key=lambda seq: (-scores[seq], -matches.get(seq, 0.0), seq))
+        ranked = {seq: scores[seq] for seq in order}
 
         def explained(seq: int) -> dict[str, Any]:
             weight, entity_seq = reached[seq]
