@@ -239,7 +239,8 @@ def test_memories_come_in_the_order_asked_for_however_many_they_are(store: Store
         ]
 
 
-def test_many_new_rows_come_back_as_they_went_in(store: Store) -> None:
+@pytest.mark.parametrize("shared", [(), ("act", "space_id", "at", "before")])
+def test_many_new_rows_come_back_as_they_went_in(store: Store, shared: tuple[str, ...]) -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
     columns = ("seq", "space_id", "act", "name", "subject", "payload", "client", "at", "before", "undone_at")
     rows = [
@@ -252,9 +253,9 @@ def test_many_new_rows_come_back_as_they_went_in(store: Store) -> None:
     ]  # fmt: skip
     with store.database.write() as connection:
         connection.change("INSERT INTO space (seq, name, created_at) VALUES (1, 'default', :at)", {"at": at})
-        connection.insert_all("event", columns, rows[:1])
-        connection.insert_all("event", columns, rows[1:])
-        connection.insert_all("event", columns, [])
+        connection.insert_all("event", columns, rows[:1], shared)
+        connection.insert_all("event", columns, rows[1:], shared)
+        connection.insert_all("event", columns, [], shared)
     with store.database.read() as connection:
         assert connection.run(f"SELECT {', '.join(columns)} FROM event ORDER BY seq") == rows
 

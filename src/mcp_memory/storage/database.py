@@ -1,6 +1,6 @@
 """The seam between the store and a database engine, cut at the connection."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -60,10 +60,14 @@ class Connection(Protocol):
         Errors may be deferred until the next read or commit.
         """
 
-    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
-        """Bulk insert."""
+    def insert_all(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> None:
+        """Bulk insert. All rows have the same value in the `shared` columns."""
 
-    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+    def insert_numbered(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> list[int]:
         """Bulk insert into a table with generated numbers. Returns them (`seq`), in order."""
 
 

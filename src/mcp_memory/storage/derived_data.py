@@ -114,7 +114,7 @@ class DerivedData:
             return
         shared = {"space_id": self._scope.space_id, "stamp": self._scope.count("next_stamp")}
         rows = [{**shared, "owner": owner, "seq": seq} for owner, seq in self._queued]
-        self._scope.connection.insert_all("pending", ("owner", "seq", "space_id", "stamp"), rows)
+        self._scope.connection.insert_all("pending", tuple(rows[0]), rows, shared)
         self._queued.clear()
 
     def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:

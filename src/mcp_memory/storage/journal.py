@@ -91,7 +91,7 @@ class Journal:
             }
             for entry in self._entries
         ]  # fmt: skip
-        self._scope.connection.insert_all("event", tuple(rows[0]), rows)
+        self._scope.connection.insert_all("event", tuple(rows[0]), rows, shared)
 
     def after(self, seq: int, limit: int) -> list[Event]:
         return events_of(self._scope.run("events_after", after=seq, limit=limit))

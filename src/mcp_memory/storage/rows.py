@@ -64,7 +64,8 @@ class Rows:
         if unknown := set(columns) - set(COLUMNS[table]):
             raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
         new = [{**blank, **values} for values in given]
-        seqs = self._connection.insert_numbered(table, columns, new)
+        same = [column for column in ("space_id", *shared) if column not in own]
+        seqs = self._connection.insert_numbered(table, columns, new, same)
         for seq, row in zip(seqs, new, strict=True):
             row["seq"] = seq
         self.new[table].update(seqs)

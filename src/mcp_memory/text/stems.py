@@ -20,7 +20,7 @@ from typing import Any
 from mcp_memory.text.function_words import FUNCTION_WORDS_OF, SIGNS
 from mcp_memory.text.stopwords import ENGLISH
 from mcp_memory.text.unicode_forms import normalised_form
-from mcp_memory.text.words import LONGEST_TOKEN, folded, short_words, tokens
+from mcp_memory.text.words import LONGEST_TOKEN, folded, short_words, tokens, tokens_of_words
 
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _ASCII_WORD = re.compile("[a-z]+")  # the same of such texts, twice as fast
@@ -60,7 +60,7 @@ def language_of(text: str) -> str | None:
 
 def _is_plain(text: str) -> bool:
     """Whether a text has no sign of another language than English, as nearly all English texts."""
-    words = short_words(text) if text.isascii() else None
+    words = short_words(text)
     return words is not None and not any(map(_has_sign, words))
 
 
@@ -73,6 +73,9 @@ def _has_sign(word: str) -> bool:
 
 def indexed_words(text: str) -> list[str]:
     """The words that a text is found by: as they are everywhere, then their stems in its own language."""
+    parts = short_words(text) if len(text) <= _OPENING else None
+    if parts is not None and not any(map(_has_sign, parts)):
+        return tokens_of_words(parts)
     words = tokens(text)
     language = language_of(text)
     if language is None:

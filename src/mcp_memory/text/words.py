@@ -3,7 +3,7 @@
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -61,8 +61,8 @@ _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
 def tokens(text: str) -> list[str]:
     """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
-    if text.isascii() and (words := short_words(text)) is not None:
-        return list(chain.from_iterable(map(_tokens_of_word, words)))
+    if (words := short_words(text)) is not None:
+        return tokens_of_words(words)
     found: list[str] = []
     for chunk in _chunks(text):
         found += _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _indexed(chunk)
@@ -70,9 +70,17 @@ def tokens(text: str) -> list[str]:
 
 
 def short_words(text: str) -> list[str] | None:
-    """What stands between spaces; None if some of it is too long to be kept in a cache."""
-    words = text.split()
-    return words if max(map(len, words), default=0) <= LONGEST_TOKEN else None
+    """What stands between the spaces of a text in ASCII, at which every text is cut.
+
+    None if the text is not in ASCII, or a part too long to be kept in a cache.
+    """
+    words = text.split() if text.isascii() else None
+    return words if words is None or max(map(len, words), default=0) <= LONGEST_TOKEN else None
+
+
+def tokens_of_words(words: Iterable[str]) -> list[str]:
+    """The tokens of `short_words`."""
+    return list(chain.from_iterable(map(_tokens_of_word, words)))
 
 
 @lru_cache(maxsize=1024)
@@ -194,7 +202,7 @@ def _indexed(chunk: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _tokens_of_word(word: str) -> tuple[str, ...]:
-    """The tokens of a text in ASCII without spaces, at which every text is cut."""
+    """The tokens of a text in ASCII without spaces."""
     if word.isalpha():
         return _tokens_of.__wrapped__(word)
     return tuple(chain.from_iterable(map(_tokens_of.__wrapped__, _chunks(word))))
@@ -205,7 +213,16 @@ def _tokens_of(chunk: str) -> tuple[str, ...]:
     # Fast path: most chunks are a single word or number, which has no other forms.
     if chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and chunk[1:].islower())):
         return (_stem(chunk.lower()[:LONGEST_TOKEN]),)
+    # Fast path: numbers and words with connectors, such as 2026-11-18 or snake_case.
+    parts = _CONNECTOR.split(_contracted(chunk))
+    if len(chunk) <= LONGEST_TOKEN and chunk.isascii() and all(map(_is_simple, parts)):
+        return tuple(map(_stem, dict.fromkeys([part.lower() for part in (*parts, "".join(parts))])))
     return tuple(map(_stem, dict.fromkeys(_forms(chunk, with_single_ideographs=True))))
+
+
+def _is_simple(part: str) -> bool:
+    """Whether a part of a chunk is a word or a number with no other forms."""
+    return part.isdigit() or (part.isalpha() and part[1:].islower())
 
 
 def _looked_for(chunk: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ def validated(adapter: TypeAdapter[Any], schema: Json, arguments: Mapping[str, A
 
 
 _KINDS: Mapping[str, type] = {"array": list, "object": dict}
+_OPENINGS = ("[", "{")
 
 
 def _given(schema: Json, arguments: Mapping[str, Any]) -> Json:
@@ -43,14 +44,21 @@ def _given(schema: Json, arguments: Mapping[str, Any]) -> Json:
 
 
 def _read(field: Json, value: Any) -> Any:
-    options = field.get(UNION, [field])
-    kinds = tuple(_KINDS[option["type"]] for option in options if option.get("type") in _KINDS)
-    if isinstance(value, str) and kinds and isinstance(parsed := _parsed(value), kinds):
-        value = parsed
-    items: Json = next((option["items"] for option in options if "items" in option), {})
-    if isinstance(value, list) and "properties" in items:
-        return [_given(items, item) if isinstance(item, dict) else item for item in value]
+    # Most values are texts, and few of them look like JSON.
+    if isinstance(value, str) and value.lstrip()[:1] in _OPENINGS:
+        kinds = tuple(_KINDS[option["type"]] for option in _options(field) if option.get("type") in _KINDS)
+        value = parsed if kinds and isinstance(parsed := _parsed(value), kinds) else value
+    if isinstance(value, list):
+        items: Json = next((option["items"] for option in _options(field) if "items" in option), {})
+        if "properties" in items:
+            return [_given(items, item) if isinstance(item, dict) else item for item in value]
     return value
+
+
+def _options(field: Json) -> Sequence[Json]:
+    """The kinds of value that a field may have."""
+    found: Sequence[Json] = field.get(UNION, (field,))
+    return found
 
 
 def _is_blank(value: Any) -> bool:

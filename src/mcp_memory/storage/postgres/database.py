@@ -1,6 +1,6 @@
 """The PostgreSQL engine: transactions, bulk writes, migrations and background duties."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -262,7 +262,9 @@ class PostgresConnection:
             self.raw.close()
             raise
 
-    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+    def insert_all(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> None:
         if len(rows) <= FEW:
             self.change_many(insert_sql(table, columns), rows)
             return
@@ -277,7 +279,9 @@ class PostgresConnection:
             for row in rows:
                 copy.write_row([row[column] for column in columns])
 
-    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
+    def insert_numbered(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> list[int]:
         if len(rows) == 1:
             return [row["seq"] for row in self.run(f"{insert_sql(table, columns)} RETURNING seq", rows[0])]
         numbers = self.run(SQL["next_numbers"], {"table": table, "count": len(rows)})

@@ -3,7 +3,7 @@
 import json
 import re
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
@@ -19,7 +19,7 @@ from mcp_memory.storage.schema import is_time
 from mcp_memory.storage.scope import in_list
 
 _SQL = queries.load("sqlite")
-_LISTED = _SQL["listed_numbers"]
+_LISTED = _SQL["listed_keys"]
 
 APPLICATION_ID = 0x6D656D31
 """"mem1" in the file header: other programs' databases are refused."""
@@ -27,6 +27,7 @@ APPLICATION_ID = 0x6D656D31
 _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType, apsw.carray})
+_AS_JSON = frozenset({dict, list, tuple})
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -77,10 +78,13 @@ class SqliteConnection:
         return _tuple_reader(cursor.get_description())((first, *cursor))
 
     def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
-        if not all(type(key) is int for key in keys):
-            return in_list(keys)
         # One parameter: hundreds with names take longer to bind than their rows to read.
-        return _LISTED, {"keys": apsw.carray(array("q", keys))}
+        kinds = {*map(type, keys)}
+        if kinds == {int}:
+            return _LISTED, {"keys": apsw.carray(array("q", keys))}
+        if kinds == {bytes}:
+            return _LISTED, {"keys": apsw.carray(tuple(keys))}
+        return in_list(keys)
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         before = self.raw.total_changes()
@@ -90,27 +94,36 @@ class SqliteConnection:
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
         self.raw.executemany(sql, (_bound(sql, row) for row in rows))
 
-    def insert_all(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> None:
+    def insert_all(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> None:
         if rows:
-            self._insert(table, columns, _stored_columns(columns, rows))
+            own = [column for column in columns if column not in shared]
+            self._insert(table, own, _stored_columns(own, rows), _shared_values(shared, rows[0]))
 
-    def insert_numbered(self, table: str, columns: Sequence[str], rows: Sequence[Params]) -> list[int]:
-        stored = _stored_columns(columns, rows)
+    def insert_numbered(
+        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+    ) -> list[int]:
         if len(rows) == 1:
-            numbering = f"{_insert_sql(table, tuple(columns), 1)} RETURNING seq"
-            return [seq for (seq,) in self.raw.execute(numbering, list(chain.from_iterable(stored)))]
+            numbering = f"{_insert_sql(table, (), tuple(columns), 1)} RETURNING seq"
+            values = list(chain.from_iterable(_stored_columns(columns, rows)))
+            return [seq for (seq,) in self.raw.execute(numbering, values)]
         last = self._last_number(table)
         numbers = list(range(last + 1, last + 1 + len(rows)))
-        self._insert(table, ("seq", *columns), [numbers, *stored])
+        own = [column for column in columns if column not in shared]
+        stored = [numbers, *_stored_columns(own, rows)]
+        self._insert(table, ("seq", *own), stored, _shared_values(shared, rows[0]))
         return numbers
 
-    def _insert(self, table: str, columns: Sequence[str], stored: Sequence[Sequence[Any]]) -> None:
-        """Insert rows, given column by column."""
+    def _insert(
+        self, table: str, columns: Sequence[str], stored: Sequence[Sequence[Any]], shared: dict[str, Any]
+    ) -> None:
+        """Insert rows, given column by column, with the same `shared` values."""
         rows = list(zip(*stored, strict=True))
         begin = 0
         for count in _group_sizes(len(rows)):
-            values = list(chain.from_iterable(rows[begin : begin + count]))
-            self.raw.execute(_insert_sql(table, tuple(columns), count), values)
+            values = [*shared.values(), *chain.from_iterable(rows[begin : begin + count])]
+            self.raw.execute(_insert_sql(table, tuple(shared), tuple(columns), count), values)
             begin += count
 
     def _last_number(self, table: str) -> int:
@@ -127,9 +140,17 @@ def _group_sizes(count: int) -> Iterator[int]:
 
 
 @lru_cache(maxsize=500)
-def _insert_sql(table: str, columns: tuple[str, ...], count: int) -> str:
-    row = f"({', '.join('?' * len(columns))})"
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * count)}"
+def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count: int) -> str:
+    """Inserts so many rows; the first parameters are the values that all of them share."""
+    same = [f"?{place}" for place in range(1, len(shared) + 1)]
+    places = iter(range(len(shared) + 1, len(shared) + 1 + count * len(own)))
+    rows = (f"({', '.join([*same, *(f'?{next(places)}' for _ in own)])})" for _ in range(count))
+    return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join(rows)}"
+
+
+def _shared_values(columns: Collection[str], row: Params) -> dict[str, Any]:
+    stored = _stored_columns(tuple(columns), [row])
+    return {column: values[0] for column, values in zip(columns, stored, strict=True)}
 
 
 def _stored_columns(columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
@@ -185,7 +206,8 @@ def _id_text(stored: bytes | str) -> str:
 def _stored(value: Any) -> Any:
     if isinstance(value, datetime):
         return microseconds(value)
-    if isinstance(value, str | int | float | bytes):  # a subclass, such as an enumeration
+    # A subclass, such as an enumeration. Not asked of plain values: a bulk write stores hundreds of them.
+    if type(value) not in _AS_JSON and isinstance(value, str | int | float | bytes):
         return value
     if not value:
         return "[]" if isinstance(value, list | tuple) else "{}"

@@ -367,9 +367,6 @@ class SqliteDatabase:
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         # Checked first: the pragmas below would change the file.
         self._refuse_foreign_file(connection)
-        # Else a statement is prepared anew whenever it is given other values, if they might have made another
-        # plan better: that takes ten times as long as most statements themselves.
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in pragmas(self._synchronous):
             connection.execute(pragma)
         connection.create_scalar_function("lowered", lowered, 1, deterministic=True)

@@ -24,5 +24,5 @@ INSERT INTO {index} ({index}) VALUES ('optimize')
 SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = :table), 0),
            coalesce((SELECT max(seq) FROM {table}), 0))
 
--- listed_numbers --
+-- listed_keys --
 SELECT value FROM carray(:keys)
