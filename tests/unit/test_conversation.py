@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from mcp_memory.ranking.conversation import (
-    Neighbours,
     connectedness,
     meaning_in_context,
     saturation,
@@ -15,18 +14,25 @@ from mcp_memory.ranking.conversation import (
     with_near_words,
     words_in_context,
 )
+from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors, turns, unit_vectors
+from mcp_memory.ranking.wording import Vocabulary, Wording
 
 ROW: dict[int, Neighbours] = {
     1: (None, 2), 2: (1, 3), 3: (2, 4), 4: (3, 5), 5: (4, 6), 6: (5, None),
 }  # fmt: skip
 
 
-def vectors(*topics: int) -> dict[int, bytes]:
+def wording(*texts: str) -> Wording:
+    vocabulary = Vocabulary()
+    return Wording([vocabulary.text(text.split()) for text in texts])
+
+
+def vectors(*topics: int) -> UnitVectors:
     """One of two topics for each, with a little of its own."""
     noise = np.random.default_rng(0).normal(scale=0.1, size=(len(topics), 8))
     rows = np.eye(8)[list(topics)] + noise
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return {seq: row.astype("<f4").tobytes() for seq, row in enumerate(rows, start=1)}
+    return unit_vectors(range(1, len(topics) + 1), rows.astype(np.float32))
 
 
 def test_neighbours_about_the_same_thing_are_a_conversation() -> None:
@@ -44,13 +50,12 @@ def test_long_texts_stand_for_themselves() -> None:
 
 def test_memories_without_neighbours_are_no_conversation() -> None:
     assert connectedness({1: (None, None)}, vectors(0), [80]) == 0.0
-    assert connectedness({}, {}, []) == 0.0
+    assert connectedness({}, vectors(), []) == 0.0
 
 
 def test_the_weights_of_terms_follow_from_known_scores() -> None:
     terms = ["rare", "common"]
-    texts = [["rare", "common"], ["common", "x"], ["rare", "y"], ["common", "common"]]
-    counted = saturation(texts, terms)
+    counted = saturation(wording("rare common", "common x", "rare y", "common common"), terms)
     rare, common = term_weights(counted, (counted @ [4.0, 0.5]).tolist())
     assert math.isclose(rare, 4.0, rel_tol=0.05)
     assert math.isclose(common, 0.5, rel_tol=0.2)
@@ -65,7 +70,7 @@ def test_a_word_of_the_turn_before_counts_for_the_answer() -> None:
 
 
 def test_a_near_word_counts_by_closeness_and_rarity_and_less_than_the_word_itself() -> None:
-    texts = [{"sport"}, {"soccer"}, {"chess"}, {"rain"}, {"rain", "wind"}, {"wind"}]
+    texts = wording("sport", "soccer", "chess", "rain", "rain wind", "wind")
     near = [{"soccer": 0.6, "chess": 0.3, "rain": 0.3}]
     worth = np.array([[2.0], [0.0], [0.0], [0.0], [0.0], [0.0]])
     found = with_near_words(worth, texts, near, np.array([1.5]), 1.0)[:, 0]
@@ -76,6 +81,7 @@ def test_a_near_word_counts_by_closeness_and_rarity_and_less_than_the_word_itsel
 
 
 def test_meaning_is_raised_towards_the_best_neighbour_and_never_lowered() -> None:
-    raised = meaning_in_context({1: 0.9, 2: 0.1}, {1: (None, 2), 2: (1, None)}, 1.0)
-    assert raised[1] == 0.9
-    assert 0.1 < raised[2] < 0.9
+    rows = turns({1: (None, 2), 2: (1, None)}, {1: 0, 2: 1}, 2)
+    first, second = meaning_in_context(np.array([0.9, 0.1, 0.0]), rows, 1.0)
+    assert first == 0.9
+    assert 0.1 < second < 0.9

@@ -8,22 +8,42 @@ from mcp_memory.ranking.dialogue import (
     NEXT,
     PREVIOUS,
     THREADED,
+    ReadTurn,
+    TurnReading,
     alternation,
     closeness,
     exchange,
     feedback,
     in_thread,
     moved_by_thread,
-    turn_reading,
+    turn_readings,
 )
 from mcp_memory.ranking.spreading import share_of_neighbours
+from mcp_memory.ranking.unit_vectors import unit_vectors
+from mcp_memory.ranking.wording import Vocabulary
+
+
+def reading(
+    text: str,
+    before: str = "",
+    names: tuple[str, ...] = (),
+    closeness: float = 1.0,
+    several: float = 0.0,
+) -> TurnReading:
+    turn, earlier = (ReadTurn.of(each, each.lower().split()) for each in (text, before))
+    [found] = turn_readings(
+        [(turn, earlier if before else None)],
+        names=names,
+        median_length=len(turn.words),
+        closeness=closeness,
+        alternation=1.0,
+        several=several,
+    )
+    return found
 
 
 def read(text: str, before: str = "", names: tuple[str, ...] = (), closeness: float = 1.0) -> float:
-    words = text.lower().split()
-    return turn_reading(
-        text, words, before, names=names, median_length=len(words), closeness=closeness, alternation=1.0
-    ).bonus
+    return reading(text, before, names, closeness).bonus
 
 
 def test_an_answer_counts_more_than_a_remark_and_a_question_less() -> None:
@@ -37,17 +57,7 @@ def test_a_turn_by_somebody_the_query_names_counts_more() -> None:
 
 def test_a_turn_by_somebody_named_is_lifted_where_several_things_are_asked_for() -> None:
     def lifted(text: str, several: float) -> float:
-        reading = turn_reading(
-            text,
-            text.split(),
-            "",
-            names=("ana",),
-            median_length=4,
-            closeness=1.0,
-            alternation=1.0,
-            several=several,
-        )
-        return reading.raised(0.5)
+        return reading(text, names=("ana",), several=several).raised(0.5)
 
     assert lifted("ana said: I ski", 1.0) > lifted("ana said: I ski", 0.0)
     assert lifted("ben said: I ski", 1.0) == lifted("ben said: I ski", 0.0)
@@ -64,17 +74,18 @@ def test_a_question_mark_tells_nothing_where_nearly_all_ask() -> None:
 
 
 def test_rare_words_of_the_best_results_lead_to_others() -> None:
-    words = {
-        1: {"ana", "plays", "violin"},
-        2: {"orchestra", "violin", "tour"},
-        3: {"bread", "recipe"},
-        4: {"ana", "bread"},
-        5: {"rain", "today"},
-        6: {"ana", "rain"},
+    said = {
+        1: "ana plays violin",
+        2: "orchestra violin tour",
+        3: "bread recipe",
+        4: "ana bread",
+        5: "rain today",
+        6: "ana rain",
     }
-    found = feedback(words, {1: 1.0}, ["ana"])
-    assert found[2] > found[3] == found[5] == 0.0
-    assert feedback(words, {}, ["ana"]) == {}
+    vocabulary = Vocabulary()
+    texts = {seq: vocabulary.text(text.split()) for seq, text in said.items()}
+    assert feedback(texts, {1: 1.0}, ["ana"]).keys() == {1, 2}
+    assert feedback(texts, {}, ["ana"]) == {}
 
 
 def test_facts_that_are_stored_one_after_the_other_share_less_than_turns() -> None:
@@ -82,24 +93,20 @@ def test_facts_that_are_stored_one_after_the_other_share_less_than_turns() -> No
 
 
 def test_a_turn_in_its_thread_means_what_the_turns_beside_it_are_about() -> None:
-    rows = np.eye(3, dtype="<f4")
-    vectors = {7: rows[0].tobytes(), 8: rows[1].tobytes(), 9: rows[2].tobytes()}
-    about_the_first = {7: 1.0, 8: 0.0, 9: 0.0}
-    found = in_thread(about_the_first, vectors, {7: (None, 8), 8: (7, 9), 9: (8, 6), 5: (None, None)})
-    assert math.isclose(found[7], 1 / math.hypot(1, NEXT), rel_tol=1e-5)
-    assert math.isclose(found[8], PREVIOUS / math.hypot(PREVIOUS, 1, NEXT), rel_tol=1e-5)
-    assert found[9] == 0.0
-    assert 5 not in found
-    assert in_thread({}, {}, {5: (None, None)}) == {}
+    vectors = unit_vectors([7, 8, 9], np.eye(3, dtype=np.float32))
+    rows = vectors.turns({7: (None, 8), 8: (7, 9), 9: (8, 6)})
+    first, second, third = in_thread(np.array([1.0, 0.0, 0.0, 0.0]), vectors, rows)
+    assert math.isclose(first, 1 / math.hypot(1, NEXT), rel_tol=1e-5)
+    assert math.isclose(second, PREVIOUS / math.hypot(PREVIOUS, 1, NEXT), rel_tol=1e-5)
+    assert third == 0.0
 
 
 def test_the_thread_moves_meaning_up_and_down_as_far_as_turns_answer_each_other() -> None:
-    meaning, alone, threaded = {1: 0.5, 2: 0.4, 3: 0.3}, {1: 0.5, 2: 0.2}, {1: 0.3, 2: 0.6}
-    moved = moved_by_thread(meaning, alone, threaded, 1.0)
-    assert math.isclose(moved[1], 0.5 - 0.2 * THREADED)
-    assert math.isclose(moved[2], 0.4 + 0.4 * THREADED)
-    assert moved[3] == 0.3
-    assert moved_by_thread(meaning, alone, threaded, 0.0) == meaning
+    meaning, alone, threaded = np.array([0.5, 0.4]), np.array([0.5, 0.2]), np.array([0.3, 0.6])
+    first, second = moved_by_thread(meaning, alone, threaded, 1.0)
+    assert math.isclose(first, 0.5 - 0.2 * THREADED)
+    assert math.isclose(second, 0.4 + 0.4 * THREADED)
+    assert (moved_by_thread(meaning, alone, threaded, 0.0) == meaning).all()
 
 
 def test_requests_and_loose_remarks_are_no_exchange() -> None:

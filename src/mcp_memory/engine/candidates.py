@@ -39,6 +39,11 @@ class Candidates:
         """BM25 on a scale where the best is 1."""
         return min_max(self.words, floor=0.0)
 
+    @cached_property
+    def related(self) -> dict[int, float]:
+        """The same of the cosine, for those that are closer than unrelated texts are."""
+        return {seq: self.semantic(seq) for seq, cosine in self.cosine.items() if cosine > self.unrelated}
+
     def semantic(self, seq: int) -> float:
         """The cosine on a scale from unrelated (0) to the same (1)."""
         return self.worth * calibrated(self.cosine[seq], self.unrelated) if seq in self.cosine else 0.0

@@ -58,7 +58,7 @@ class MemoryCandidates:
 
     @cached_property
     def semantic(self) -> dict[int, float]:
-        return {**_related(self.found), **self.context.meaning}
+        return {**self.found.related, **self.context.meaning}
 
     def _of_that_time(self, scores: dict[int, float]) -> dict[int, float]:
         return lifted(scores, self.dated, DATED) if self.dated else scores
@@ -92,7 +92,7 @@ def gather_memories(
     found = gather(tx, "memory", question, allowed, pool, reader)
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
-    first = weighted(found.keyword, _related(found), keyword_weight(tuning, question))
+    first = weighted(found.keyword, found.related, keyword_weight(tuning, question))
     facts = reader.facts({**found.words, **found.cosine})
     context = read_in_context(tx, question, found, list(first), facts, reader, tuning.without)
     dated = frozenset() if "dates" in tuning.without else _dated(question, context)
@@ -123,7 +123,3 @@ def keyword_weight(tuning: Tuning, question: Question) -> float:
         return 1.0
     overview = "overview" not in tuning.without and question.asks_for_overview
     return max(tuning.keyword_weight, OVERVIEW) if overview else tuning.keyword_weight
-
-
-def _related(found: Candidates) -> dict[int, float]:
-    return {seq: found.semantic(seq) for seq, cosine in found.cosine.items() if cosine > found.unrelated}

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from mcp_memory.model import Filter
-from mcp_memory.ranking.conversation import Neighbours
+from mcp_memory.ranking.unit_vectors import Neighbours
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 
@@ -54,6 +54,6 @@ def _known(
     """The values of those that have one, in the order of their numbers."""
     wanted = sorted(set(seqs))
     if missing := [seq for seq in wanted if seq not in known]:
-        found = read(missing)
-        known.update((seq, found.get(seq)) for seq in missing)
+        known.update(dict.fromkeys(missing))
+        known.update(read(missing))
     return {seq: value for seq in wanted if (value := known[seq]) is not None}

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache
+from itertools import chain
 from statistics import median
 
 from mcp_memory.engine.candidates import Candidates
@@ -12,7 +13,6 @@ from mcp_memory.engine.memory_reader import READ_CLOSELY, MemoryReader
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
-    Neighbours,
     connectedness,
     meaning_in_context,
     saturation,
@@ -22,6 +22,7 @@ from mcp_memory.ranking.conversation import (
 )
 from mcp_memory.ranking.dialogue import (
     FEEDBACK,
+    ReadTurn,
     TurnReading,
     alternation,
     closeness,
@@ -29,13 +30,14 @@ from mcp_memory.ranking.dialogue import (
     feedback,
     in_thread,
     moved_by_thread,
-    turn_reading,
+    turn_readings,
 )
-from mcp_memory.ranking.fusion import best_first, calibrated
+from mcp_memory.ranking.fusion import best_first, calibrated_all
 from mcp_memory.ranking.proximity import NEAR, QUOTED, WHOLE, holds_phrase, proximity
+from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors
+from mcp_memory.ranking.wording import TextWords, Vocabulary, Wording
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
-from mcp_memory.storage.vector_codes import cosines_with
 from mcp_memory.text.stems import indexed_words
 from mcp_memory.text.words import beginnings_of, tokens, tokens_near
 
@@ -55,21 +57,38 @@ MOST_READ = 1500
 """Characters of a memory that are read for phrases and proximity."""
 
 
+class _Vocabularies:
+    """The vocabulary of this process. One search uses the same from its beginning to its end."""
+
+    def __init__(self) -> None:
+        self._current = Vocabulary()
+
+    def current(self) -> Vocabulary:
+        if self._current.is_full:
+            self._current = Vocabulary()
+        return self._current
+
+
+_vocabularies = _Vocabularies()
+
+
 @lru_cache(maxsize=4096)
-def read(text: str) -> tuple[str, ...]:
+def read(vocabulary: Vocabulary, text: str) -> TextWords:
     """The words of a text; searches read the same memories again and again."""
-    return tuple(tokens(text))
+    return vocabulary.text(tokens(text[:MOST_READ]))
 
 
 @lru_cache(maxsize=4096)
-def different_words(text: str) -> frozenset[str]:
-    return frozenset(read(text))
+def read_turn(vocabulary: Vocabulary, text: str) -> tuple[TextWords, ReadTurn]:
+    """The same of a turn in a dialogue."""
+    words = read(vocabulary, text)
+    return words, ReadTurn.of(text, words.words)
 
 
 @lru_cache(maxsize=4096)
-def read_with_stems(text: str) -> tuple[str, ...]:
+def read_with_stems(vocabulary: Vocabulary, text: str) -> TextWords:
     """The words of a text as they are indexed, for queries in other languages than English."""
-    return tuple(indexed_words(text))
+    return vocabulary.text(list(indexed_words(text[:MOST_READ])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +103,9 @@ class CloseReading:
     @property
     def bonus(self) -> float:
         return self.proximity + self.phrase
+
+
+_NOTHING_CLOSE = CloseReading(proximity=0.0, phrase=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +127,8 @@ class Surroundings:
     """Of the best candidates."""
     turns: Mapping[int, TurnReading] = field(default_factory=dict)
     """Of the best candidates and their neighbours, as far as they are turns of a dialogue."""
-    turn_words: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    """Their words."""
+    heard: Mapping[int, TextWords] = field(default_factory=dict)
+    """Their words, and those of their neighbours."""
     shares: bool = True
     """Whether memories get a share of their neighbours' scores."""
     texts: Mapping[int, str] = field(default_factory=dict)
@@ -121,7 +143,7 @@ class Surroundings:
             for seq, score in scores.items()
         }
         weight = FEEDBACK * closeness(self.strength)
-        found = feedback(self.turn_words, read, terms)
+        found = feedback(self.heard, read, terms)
         return best_first({seq: score + weight * found.get(seq, 0.0) for seq, score in read.items()})
 
 
@@ -158,13 +180,13 @@ def _read(
     if isinstance(meaning, ByWordsOnly) or not contents or not _neighbours(around):
         reading = _read_closely(question, contents, 0.0, without)
         return Surroundings(around, facts, close_reading=reading, texts=contents)
-    vectors = tx.indexes.vectors("memory", meaning.model, _with_neighbours(around))
+    vectors = tx.indexes.unit_vectors("memory", meaning.model, _with_neighbours(around))
     strength = 0.0 if "conversation" in without else _strength(around, vectors, contents)
     if further and closeness(strength) * alternation(contents.values()) > LIKELY_DIALOGUE:
         contents = {**contents, **reader.contents(further)}
         later, facts = _around(further, facts, reader)
-        unread = [seq for seq in _with_neighbours(later) if seq not in vectors]
-        vectors = {**vectors, **tx.indexes.vectors("memory", meaning.model, unread)}
+        unread = [seq for seq in _with_neighbours(later) if seq not in vectors.places]
+        vectors = vectors.joined_with(tx.indexes.unit_vectors("memory", meaning.model, unread))
         around = {**around, **later}
         strength = _strength(around, vectors, contents)
     context = Surroundings(
@@ -180,10 +202,9 @@ def _read(
     return _read_as_conversation(context, question, found, meaning, vectors, reader, without)
 
 
-def _strength(
-    around: Mapping[int, Neighbours], vectors: Mapping[int, bytes], contents: Mapping[int, str]
-) -> float:
-    return connectedness(around, vectors, [len(text.encode()) for text in contents.values()])
+def _strength(around: Mapping[int, Neighbours], vectors: UnitVectors, contents: Mapping[int, str]) -> float:
+    sizes = [len(text) if text.isascii() else len(text.encode()) for text in contents.values()]
+    return connectedness(around, vectors, sizes)
 
 
 def _read_as_conversation(
@@ -191,7 +212,7 @@ def _read_as_conversation(
     question: Question,
     found: Candidates,
     meaning: Meaning,
-    vectors: Mapping[int, bytes],
+    vectors: UnitVectors,
     reader: MemoryReader,
     without: Collection[str],
 ) -> Surroundings:
@@ -204,18 +225,21 @@ def _read_as_conversation(
     texts = {**context.texts, **reader.contents(others)}
     several = context.exchange if question.asks_for_several else 0.0
     near_words = 0.0 if "thesaurus" in without else several
-    words = _words_in_context(question, found, wide, texts, strength, near_words)
-    own = cosines_with(vectors, meaning.vector)
-
-    def similar(cosines: Mapping[int, float]) -> dict[int, float]:
-        return {seq: found.worth * calibrated(cosine, found.unrelated) for seq, cosine in cosines.items()}
-
-    raised = meaning_in_context(similar(own), wide, strength)
-    if context.exchange and "thread" not in without:
-        threaded = in_thread(own, vectors, wide)
-        raised = moved_by_thread(raised, similar(own), similar(threaded), context.exchange)
+    vocabulary = _vocabularies.current()
+    turns = {seq: read_turn(vocabulary, text) for seq, text in texts.items()}
+    heard = {seq: words for seq, (words, _) in turns.items()}
+    if len(question.sought) > len(question.terms):
+        sought = {seq: read_with_stems(vocabulary, text) for seq, text in texts.items()}
+    else:
+        sought = heard
+    words = _words_in_context(question, found, wide, sought, strength, near_words)
+    threaded = 0.0 if "thread" in without else context.exchange
+    raised = _meaning_in_context(found, meaning, wide, vectors, strength, threaded)
     context = replace(context, facts=facts, words=words, meaning=raised)
-    return _read_as_turns(context, question, wide, texts, several, without)
+    context = replace(context, heard=heard)
+    return _read_as_turns(
+        context, question, wide, {seq: turn for seq, (_, turn) in turns.items()}, several, without
+    )
 
 
 def _read_closely(
@@ -224,12 +248,19 @@ def _read_closely(
     if "proximity" in without:
         return {}
     if strength:  # a conversation's texts are read whole anyway
-        return {seq: _close_reading(question, read(text[:MOST_READ])) for seq, text in contents.items()}
+        return {seq: _close_reading_of_turn(question, text) for seq, text in contents.items()}
     beginnings = beginnings_of({*question.terms, *(word for phrase in question.phrases for word in phrase)})
     return {
         seq: _close_reading(question, tokens_near(text[:MOST_READ], beginnings))
         for seq, text in contents.items()
     }
+
+
+def _close_reading_of_turn(question: Question, text: str) -> CloseReading:
+    words = read(_vocabularies.current(), text)
+    if not question.phrases and len(words.distinct.intersection(question.terms)) < 2:
+        return _NOTHING_CLOSE
+    return _close_reading(question, words.words)
 
 
 def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
@@ -245,35 +276,26 @@ def _read_as_turns(
     context: Surroundings,
     question: Question,
     wide: Mapping[int, Neighbours],
-    texts: Mapping[int, str],
+    turns: Mapping[int, ReadTurn],
     several: float,
     without: Collection[str],
 ) -> Surroundings:
     """Add the dialogue features of the best candidates and their neighbours."""
-    best = context.texts
     close = closeness(context.strength)
     if not close:
         return context
-    words = {seq: read(text[:MOST_READ]) for seq, text in texts.items()}
-    median_length = median(len(words[seq]) for seq in best)
-    alternating = 0.0 if "turns" in without else alternation(best.values())
-    turns = {
-        seq: turn_reading(
-            texts[seq],
-            words[seq],
-            texts.get(before or 0, ""),
-            names=frozenset() if "names" in without else question.names,
-            median_length=median_length if "turns" not in without else len(words[seq]),
-            closeness=close,
-            alternation=alternating,
-            several=0.0 if "several" in without else several,
-        )
-        for seq, (before, _) in wide.items()
-        if seq in texts
-    }
-    heard = {} if "feedback" in without else texts
-    turn_words = {seq: different_words(text[:MOST_READ]) for seq, text in heard.items()}
-    return replace(context, turns=turns, turn_words=turn_words)
+    best = context.texts
+    beside = {seq: (turns[seq], turns.get(before or 0)) for seq, (before, _) in wide.items() if seq in turns}
+    readings = turn_readings(
+        list(beside.values()),
+        names=frozenset() if "names" in without else question.names,
+        median_length=None if "turns" in without else median(len(turns[seq].words) for seq in best),
+        closeness=close,
+        alternation=0.0 if "turns" in without else alternation(best.values()),
+        several=0.0 if "several" in without else several,
+    )
+    heard = {} if "feedback" in without else context.heard
+    return replace(context, turns=dict(zip(beside, readings, strict=True)), heard=heard)
 
 
 def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
@@ -301,21 +323,38 @@ def _words_in_context(
     question: Question,
     found: Candidates,
     around: Mapping[int, Neighbours],
-    texts: Mapping[int, str],
+    texts: Mapping[int, TextWords],
     strength: float,
     near_words: float,
 ) -> dict[int, float]:
-    terms = question.sought
-    read_text = read if len(terms) == len(question.terms) else read_with_stems
-    cut = [read_text(text[:MOST_READ]) for text in texts.values()]
-    counted = saturation(cut, terms)
+    wording = Wording(list(texts.values()))
+    counted = saturation(wording, question.sought)
     weights = term_weights(counted, [found.words.get(seq, 0.0) for seq in texts])
     worth = counted * weights
     if near_words:
-        heard = [frozenset(words) for words in cut]
-        worth = with_near_words(worth, heard, question.near_words, weights, near_words)
+        worth = with_near_words(worth, wording, question.near_words, weights, near_words)
     lent = words_in_context(list(texts), worth, around, strength)
     return {seq: max(score, found.words.get(seq, 0.0)) for seq, score in lent.items() if score > 0}
+
+
+def _meaning_in_context(
+    found: Candidates,
+    meaning: Meaning,
+    around: Mapping[int, Neighbours],
+    vectors: UnitVectors,
+    strength: float,
+    exchange: float,
+) -> dict[int, float]:
+    turns = vectors.turns(around)
+    cosines = vectors.cosines(meaning.vector)
+    similar = found.worth * calibrated_all(cosines, found.unrelated)
+    similar[vectors.missing] = 0.0
+    raised = meaning_in_context(similar, turns, strength)
+    if exchange:
+        threaded = found.worth * calibrated_all(in_thread(cosines, vectors, turns), found.unrelated)
+        threaded[turns.own == vectors.missing] = 0.0
+        raised = moved_by_thread(raised, similar[turns.own], threaded, exchange)
+    return dict(zip(around, raised.tolist(), strict=True))
 
 
 def _around(
@@ -324,17 +363,23 @@ def _around(
     """The neighbours of each, of one occasion: allowed by the filter, in one channel, at about one time."""
     around = reader.neighbours(seqs)
     facts = {**known, **reader.facts({*around, *_neighbours(around)} - known.keys())}
+    of = facts.get
 
-    def together(own: RankingFacts, seq: int | None) -> int | None:
-        other = facts.get(seq) if seq is not None else None
-        if other is None or own.channel != other.channel:
-            return None
-        return seq if abs(own.created_at - other.created_at) <= ONE_OCCASION else None
+    def together(own: RankingFacts, other: RankingFacts | None) -> bool:
+        # Hot path: called for two neighbours of each of hundreds.
+        return (
+            other is not None
+            and own.channel == other.channel
+            and -ONE_OCCASION <= own.created_at - other.created_at <= ONE_OCCASION
+        )
 
     return {
-        seq: (together(own, before), together(own, after))
+        seq: (
+            before if before is not None and together(own, of(before)) else None,
+            after if after is not None and together(own, of(after)) else None,
+        )
         for seq, (before, after) in around.items()
-        if (own := facts.get(seq)) is not None
+        if (own := of(seq)) is not None
     }, facts
 
 
@@ -343,4 +388,4 @@ def _with_neighbours(around: Mapping[int, Neighbours]) -> list[int]:
 
 
 def _neighbours(around: Mapping[int, Neighbours]) -> list[int]:
-    return list(dict.fromkeys(seq for pair in around.values() for seq in pair if seq is not None))
+    return [seq for seq in dict.fromkeys(chain.from_iterable(around.values())) if seq is not None]

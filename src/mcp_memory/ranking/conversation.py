@@ -8,11 +8,13 @@ closer together than other candidates, and they are short.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from math import log1p
 from statistics import median
 from typing import TYPE_CHECKING
+
+from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors, turns
+from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,55 +43,39 @@ NEAR_WORDS = 1.2
 _K1, _B = 1.2, 0.75  # BM25, as both databases reckon
 _RIDGE = 0.05  # keeps the weights of words that always occur together from running away
 
-Neighbours = tuple[int | None, int | None]
-"""The memory right before and the one right after, where they are of one occasion."""
 
-
-def connectedness(
-    around: Mapping[int, Neighbours], vectors: Mapping[int, bytes], sizes: Sequence[int]
-) -> float:
+def connectedness(around: Mapping[int, Neighbours], vectors: UnitVectors, sizes: Sequence[int]) -> float:
     """From 0, unconnected facts or long texts, to 1, short turns of a conversation."""
     if not sizes:
         return 0.0
-    coherence = _coherence(list(_pairs(around, vectors)), vectors)
+    coherence = _coherence(vectors.turns(around), vectors)
     spread = (coherence - UNCONNECTED) / (CONNECTED - UNCONNECTED)
     strength = min(1.0, max(0.0, spread)) * min(1.0, FRAGMENT / max(1, median(sizes))) ** 2
     return strength if strength >= FAINT else 0.0
 
 
-def _pairs(around: Mapping[int, Neighbours], vectors: Mapping[int, bytes]) -> Iterator[tuple[int, int]]:
-    """Those one step apart, and those two steps apart, in a dialogue by the same speaker."""
-    for seq, (before, after) in around.items():
-        for a, b in ((seq, before), (seq, after), (before, after)):
-            if a is not None and b is not None and a in vectors and b in vectors:
-                yield a, b
+def _coherence(turns: NeighbourRows, vectors: UnitVectors) -> float:
+    """The mean cosine of neighbours around their common centre; 0 if there are none.
 
+    Neighbours are those one step apart, and those two steps apart, in a dialogue by the same speaker.
+    """
+    import numpy as np
 
-def _coherence(pairs: Sequence[tuple[int, int]], vectors: Mapping[int, bytes]) -> float:
-    """The mean cosine of pairs around the common centre; 0 without pairs."""
-    if not pairs:
+    own, before, after = turns
+    pairs = np.concatenate([(own, before), (own, after), (before, after)], axis=1)
+    a, b = pairs[:, (pairs != vectors.missing).all(axis=0)]
+    if not len(a):
         return 0.0
-    import numpy as np
-
-    keys = list(dict.fromkeys(key for pair in pairs for key in pair))
-    rows = np.frombuffer(b"".join(vectors[key] for key in keys), "<f4").reshape(len(keys), -1)
-    rows = rows - rows.mean(axis=0)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    places = {key: place for place, key in enumerate(keys)}
-    a, b = (rows[[places[pair[side]] for pair in pairs]] for side in (0, 1))
-    return float((a * b).sum(axis=1).mean())
+    paired = np.zeros(len(vectors.rows), bool)
+    paired[a] = paired[b] = True
+    rows = vectors.rows - vectors.rows[paired].mean(axis=0)
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+    return float(np.einsum("ij,ij->i", rows[a], rows[b]).mean())
 
 
-def saturation(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Matrix:
+def saturation(texts: Wording, terms: Sequence[str]) -> Matrix:
     """BM25's term frequency part: a row for each text, a column for each term."""
-    import numpy as np
-
-    sought, none = frozenset(terms), [0] * len(terms)
-    counts: Matrix = np.array(
-        [none if sought.isdisjoint(words) else [words.count(term) for term in terms] for words in texts],
-        float,
-    )
-    lengths = np.array([[len(words)] for words in texts], float)
+    counts, lengths = texts.counts(terms), texts.sizes[:, None]
     dampening = _K1 * (1 - _B + _B * lengths / max(1.0, lengths.mean()))
     saturated: Matrix = counts * (_K1 + 1) / (counts + dampening)
     return saturated
@@ -116,32 +102,25 @@ def words_in_context(
     """
     import numpy as np
 
-    places = {seq: place for place, seq in enumerate(seqs)}
+    missing = len(seqs)
     rows = np.vstack([worth, np.zeros(worth.shape[1])])  # the last stands for a memory that is missing
-    read = [seq for seq in around if seq in places]
-    best = rows[[places[seq] for seq in read]]
-    lenders = zip(*(_lenders(seq, around) for seq in read), strict=True)
-    for share, lending in zip((BEFORE, AFTER, FURTHER, FURTHER), lenders, strict=False):
-        lent = rows[[places.get(seq, -1) if seq is not None else -1 for seq in lending]]
-        best = np.maximum(best, share * strength * lent)
-    return dict(zip(read, best.sum(axis=1).tolist(), strict=True))
-
-
-def _lenders(
-    seq: int, around: Mapping[int, Neighbours]
-) -> tuple[int | None, int | None, int | None, int | None]:
-    """The memories before and after, and those two steps before and after."""
-    before, after = around[seq]
-    alone = (None, None)
-    return before, after, around.get(before or 0, alone)[0], around.get(after or 0, alone)[1]
+    own, before, after = turns(around, {seq: place for place, seq in enumerate(seqs)}, missing)
+    steps_back, steps_on = np.full((2, missing + 1), missing)
+    steps_back[own], steps_on[own] = before, after
+    steps_back[missing] = steps_on[missing] = missing
+    best = rows[own]
+    lenders = (before, after, steps_back[before], steps_on[after])
+    for share, lending in zip((BEFORE, AFTER, FURTHER, FURTHER), lenders, strict=True):
+        best = np.maximum(best, share * strength * rows[lending])
+    return {
+        seq: score
+        for seq, score, place in zip(around, best.sum(axis=1).tolist(), own.tolist(), strict=True)
+        if place != missing
+    }
 
 
 def with_near_words(
-    worth: Matrix,
-    texts: Sequence[Set[str]],
-    near: Sequence[Mapping[str, float]],
-    weights: Matrix,
-    share: float,
+    worth: Matrix, texts: Wording, near: Sequence[Mapping[str, float]], weights: Matrix, share: float
 ) -> Matrix:
     """What each term is worth in each text if a word near to it counts too, by closeness and rarity.
 
@@ -149,28 +128,25 @@ def with_near_words(
     """
     import numpy as np
 
-    sought = {word for words in near for word in words}
-    held = [sought & words for words in texts]
-    counts = Counter(word for words in held for word in words)
-    rarity = {word: log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
-    rows = [
-        [max((words[word] * rarity[word] for word in hits if word in words), default=0.0) for words in near]
-        if hits
-        else [0.0] * len(near)
-        for hits in held
-    ]
-    found = NEAR_WORDS * share * np.array(rows, float)
+    sought = sorted({word for words in near for word in words})
+    size = len(texts.texts)
+    rarity = {
+        word: log1p((size - count + 0.5) / (count + 0.5))
+        for word, count in zip(sought, texts.frequencies(sought), strict=True)
+    }
+    columns = [texts.largest({word: own * rarity[word] for word, own in words.items()}) for words in near]
+    found = NEAR_WORDS * share * np.column_stack(columns)
     return np.maximum(worth, np.where(weights > 0, np.minimum(found, weights), found))
 
 
-def meaning_in_context(
-    similarity: Mapping[int, float], around: Mapping[int, Neighbours], strength: float
-) -> dict[int, float]:
-    """Each similarity, raised towards that of the best neighbour."""
+def meaning_in_context(similarity: Matrix, turns: NeighbourRows, strength: float) -> Matrix:
+    """The similarity of each turn, raised towards that of the best neighbour.
 
-    def raised(seq: int) -> float:
-        best = max((similarity.get(key, 0.0) for key in around[seq] if key is not None), default=0.0)
-        own = similarity.get(seq, 0.0)
-        return max(own, own + MEANING * strength * (best - own))
+    `similarity` is by rows, and 0 where there is no vector.
+    """
+    import numpy as np
 
-    return {seq: raised(seq) for seq in around}
+    own = similarity[turns.own]
+    best = np.maximum(similarity[turns.before], similarity[turns.after])
+    raised: Matrix = np.maximum(own, own + MEANING * strength * (best - own))
+    return raised

@@ -6,12 +6,16 @@ documents and requests to an assistant are not affected.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from heapq import nsmallest
 from math import log, log2
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from mcp_memory.ranking.wording import TextWords, Wording
+
+if TYPE_CHECKING:
+    from mcp_memory.ranking.unit_vectors import NeighbourRows, Numbers, UnitVectors
 
 LOOSE, CLOSE = 0.5, 0.9
 """Strength of a conversation at which the features begin to count, and at which they count fully."""
@@ -88,96 +92,107 @@ def asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "？", "؟"))
 
 
-def turn_reading(
-    text: str,
-    words: Sequence[str],
-    before: str,
+def asks_at_the_end(text: str) -> bool:
+    """Whether a question is among the last words of a turn, so that the next one may answer it."""
+    return any(mark in text[-_END:] for mark in "?？؟")
+
+
+class ReadTurn(NamedTuple):
+    """What is read of a turn."""
+
+    words: Sequence[str]
+    asks: bool
+    asks_at_the_end: bool
+
+    @classmethod
+    def of(cls, text: str, words: Sequence[str]) -> ReadTurn:
+        return cls(words, asks(text), asks_at_the_end(text))
+
+
+def turn_readings(
+    turns: Sequence[tuple[ReadTurn, ReadTurn | None]],
     *,
     names: Collection[str],
-    median_length: float,
+    median_length: float | None,
     closeness: float,
     alternation: float,
     several: float = 0.0,
-) -> TurnReading:
-    """Read a turn beside the one before it, among turns of a median length in words.
+) -> list[TurnReading]:
+    """Read turns, each with the one before it if there is one, among turns of a median length in words.
 
-    `several`: how far these are turns that answer each other, read for a query that asks for several things.
+    Without a median their lengths do not count. `several`: how far these are turns that answer each other,
+    read for a query that asks for several things.
     """
-    question = asks(text)
-    answers = not question and any(mark in before[-_END:] for mark in "?？؟")
-    doublings = min(_LONGEST, max(_SHORTEST, log2((len(words) + 1) / (median_length + 1))))
-    named = bool(words) and words[0] in names
-    return TurnReading(
-        subject=SUBJECT * closeness * named,
-        question=ASKING * closeness * alternation * question,
-        answer=ANSWERING * closeness * alternation * answers,
-        detail=DETAIL * closeness * doublings,
-        lift=SPEAKING_FOR_THEMSELVES * several * named,
-    )
+    subject, lift = SUBJECT * closeness, SPEAKING_FOR_THEMSELVES * several
+    asking, answering = (each * closeness * alternation for each in (ASKING, ANSWERING))
+    details: dict[int, float] = {}
+    if median_length is not None:
+        sizes = {len(turn.words) for turn, _ in turns}
+        details = {size: DETAIL * closeness * _doublings(size, median_length) for size in sizes}
+    found = []
+    for (words, question, _), before in turns:
+        named = bool(words) and words[0] in names
+        answers = not question and before is not None and before.asks_at_the_end
+        found.append(
+            TurnReading(
+                subject if named else 0.0,
+                asking if question else 0.0,
+                answering if answers else 0.0,
+                details.get(len(words), 0.0),
+                lift if named else 0.0,
+            )
+        )
+    return found
 
 
-def in_thread(
-    cosines: Mapping[int, float],
-    vectors: Mapping[int, bytes],
-    around: Mapping[int, tuple[int | None, int | None]],
-) -> dict[int, float]:
+def _doublings(length: int, median_length: float) -> float:
+    return min(_LONGEST, max(_SHORTEST, log2((length + 1) / (median_length + 1))))
+
+
+def in_thread(cosines: Numbers, vectors: UnitVectors, turns: NeighbourRows) -> Numbers:
     """The cosine of each turn with the query, its vector joined by a share of those beside it.
 
-    `It was great, the kids loved it` means what the turn before it was about.
+    `It was great, the kids loved it` means what the turn before it was about. `cosines` are by row.
     """
     import numpy as np
 
-    seqs = [seq for seq in around if seq in vectors]
-    if not seqs:
-        return {}
-    places = {seq: place for place, seq in enumerate(vectors, start=1)}
-    width = len(vectors[seqs[0]]) // 4
-    rows = np.zeros((len(vectors) + 1, width), np.float32)  # the first stands for a turn that is missing
-    rows[1:] = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, width)
-    own = [places[seq] for seq in seqs]
-    before, after = ([places.get(around[seq][side] or 0, 0) for seq in seqs] for side in (0, 1))
-    lengths = np.linalg.norm(rows[own] + PREVIOUS * rows[before] + NEXT * rows[after], axis=1)
-    products = np.array([0.0, *(cosines[seq] for seq in vectors)])
-    joined = products[own] + PREVIOUS * products[before] + NEXT * products[after]
-    return dict(zip(seqs, (joined / np.maximum(lengths, 1e-9)).tolist(), strict=True))
+    rows, (own, before, after) = vectors.rows, turns
+    joined_rows = rows[own] + PREVIOUS * rows[before] + NEXT * rows[after]
+    lengths = np.sqrt(np.einsum("ij,ij->i", joined_rows, joined_rows))
+    joined = cosines[own] + PREVIOUS * cosines[before] + NEXT * cosines[after]
+    found: Numbers = joined / np.maximum(lengths, 1e-9)
+    return found
 
 
-def moved_by_thread(
-    meaning: Mapping[int, float],
-    alone: Mapping[int, float],
-    threaded: Mapping[int, float],
-    exchange: float,
-) -> dict[int, float]:
-    """Meaning, moved by how much more or less a turn is similar in its thread than alone."""
-    share = THREADED * exchange
-    return {
-        seq: value + share * (threaded[seq] - alone[seq]) if seq in threaded else value
-        for seq, value in meaning.items()
-    }
+def moved_by_thread(meaning: Numbers, alone: Numbers, threaded: Numbers, exchange: float) -> Numbers:
+    """Meaning, moved by how much more or less each turn is similar in its thread than alone."""
+    return meaning + THREADED * exchange * (threaded - alone)
 
 
 def feedback(
-    words: Mapping[int, Set[str]], scores: Mapping[int, float], terms: Collection[str]
+    texts: Mapping[int, TextWords], scores: Mapping[int, float], terms: Collection[str]
 ) -> dict[int, float]:
-    """How many of the rare words of the best results each text has, by weight, 0 to 1.
+    """How many of the rare words of the best results each text has, by weight, above 0 to 1.
 
     The second step of a question that needs several memories: the first ones found name what the others
     are about, in words that the question does not have.
     """
-    best = sorted((seq for seq in words if seq in scores), key=lambda seq: -scores[seq])[:_BEST]
-    new = frozenset(word for seq in best for word in words[seq]).difference(terms)
-    counts = Counter(chain.from_iterable(new & text for text in words.values()))
-    size = len(words)
-    rarity = {word: max(0.0, log((size - count + 0.5) / (count + 0.5))) for word, count in counts.items()}
-    heard: dict[str, float] = dict.fromkeys(new, 0.0)
+    best = nsmallest(_BEST, (seq for seq in texts if seq in scores), key=lambda seq: -scores[seq])
+    heard: dict[str, float] = {}
     for seq in best:
-        for word in new & words[seq]:
-            heard[word] += scores[seq]
-    weights = {word: rarity[word] * score for word, score in heard.items()}
+        for word in texts[seq].distinct.difference(terms):
+            heard[word] = heard.get(word, 0.0) + scores[seq]
+    if not heard:
+        return {}
+    wording, size = Wording(list(texts.values())), len(texts)
+    weights = {
+        word: max(0.0, log((size - count + 0.5) / (count + 0.5))) * heard[word]
+        for word, count in zip(heard, wording.frequencies(list(heard)), strict=True)
+    }
     # Ties are broken alphabetically: the order of a set changes with each start.
-    chosen = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RARE])
+    chosen = dict(nsmallest(_RARE, weights.items(), key=lambda item: (-item[1], item[0])))
     total = sum(chosen.values())
     if not total:
         return {}
-    rare = frozenset(chosen)
-    return {seq: sum(chosen[word] for word in rare & text) / total for seq, text in words.items()}
+    sums = wording.sums(chosen).tolist()
+    return {seq: found / total for seq, found in zip(texts, sums, strict=True) if found}

@@ -2,7 +2,10 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from math import inf, nextafter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from mcp_memory.ranking.unit_vectors import Numbers
 
 K = TypeVar("K", bound=Hashable)
 
@@ -54,6 +57,11 @@ def calibrated(cosine: float, unrelated: float = 0.0) -> float:
     `unrelated` is the cosine that a model gives texts which have nothing in common.
     """
     return _clamped((cosine - unrelated) / (1 - unrelated))
+
+
+def calibrated_all(cosines: "Numbers", unrelated: float = 0.0) -> "Numbers":
+    """The same for many."""
+    return ((cosines - unrelated) / (1 - unrelated)).clip(0.0, 1.0)
 
 
 def weighted(keyword: Mapping[K, float], semantic: Mapping[K, float], alpha: float = ALPHA) -> dict[K, float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from mcp_memory.model import EmbeddingModel, Owner
+from mcp_memory.ranking.unit_vectors import UnitVectors
 from mcp_memory.storage.diagnostics import Finding
 
 Row = dict[str, Any]
@@ -160,6 +161,9 @@ class VectorsAtHand(Protocol):
 
     def units(self, wanted: Iterable[int]) -> dict[int, bytes]:
         """Those of these rows that have one, at length one."""
+
+    def unit_rows(self, wanted: Iterable[int]) -> UnitVectors:
+        """The same as rows of a matrix."""
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         """Their cosines with a vector."""

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_memory.model import EmbeddingModel, Owner, Pending
+from mcp_memory.ranking.unit_vectors import UnitVectors, unit_vectors
 from mcp_memory.storage.database import Allowed, VectorsAtHand
 from mcp_memory.storage.scope import Scope
-from mcp_memory.storage.vector_codes import cosines_with, decode_all
+from mcp_memory.storage.vector_codes import cosines_with, decode_all, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,13 @@ class Indexes:
         found = self._scope.fetch("vectors_by_seq", seqs, model_id=model.id, owner=owner)
         vectors = decode_all([row["embedding"] for row in found], model.dimensions)
         return {row["seq"]: vector for row, vector in zip(found, vectors, strict=True)}
+
+    def unit_vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> UnitVectors:
+        """The same as rows of a matrix."""
+        if at_hand := self._at_hand(owner, model):
+            return at_hand.unit_rows(seqs)
+        found = self.vectors(owner, model, seqs)
+        return unit_vectors(list(found), rows_of(list(found.values()), model.dimensions))
 
     def cosines(
         self, owner: Owner, model: EmbeddingModel, vector: bytes, seqs: Iterable[int]

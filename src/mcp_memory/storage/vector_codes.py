@@ -91,6 +91,13 @@ def cosines_with(vectors: Mapping[int, bytes], query: bytes) -> dict[int, float]
     return dict(zip(vectors, (rows @ np.frombuffer(query, "<f4")).tolist(), strict=True))
 
 
+def rows_of(vectors: Sequence[bytes], dimensions: int) -> Floats:
+    """Float32 vectors as rows."""
+    import numpy as np
+
+    return np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dimensions)
+
+
 def signs(stored: Sequence[bytes], dimensions: int) -> bytes:
     """The bit codes of stored vectors, one after another."""
     import numpy as np

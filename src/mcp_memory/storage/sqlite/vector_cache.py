@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from mcp_memory.ranking.unit_vectors import UnitVectors, unit_vectors
 from mcp_memory.storage import queries, vector_codes
 
 if TYPE_CHECKING:
@@ -123,6 +124,10 @@ class KeptVectors:
         places = self._places(wanted)
         units = vector_codes.unit(self.buffer.rows[places])
         return dict(zip(self.seqs[places].tolist(), (row.tobytes() for row in units), strict=True))
+
+    def unit_rows(self, wanted: Iterable[int]) -> UnitVectors:
+        places = self._places(wanted)
+        return unit_vectors(self.seqs[places].tolist(), vector_codes.unit(self.buffer.rows[places]))
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         places, buffer = self._places(wanted), self.buffer
