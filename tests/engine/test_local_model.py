@@ -72,3 +72,11 @@ def test_a_local_model_that_fails_leaves_words(make_engine: EngineMaker) -> None
     found = engine.recall.recall("cat")
     assert found.mode == "keyword only: the model cannot run"
     assert found.hits[0].memory.content == TEXTS[0]
+
+
+def test_a_text_is_embedded_as_it_is_stored(make_engine: EngineMaker) -> None:
+    model = Local()
+    said = NewMemory(content="the deploy key is ghp_16C7e42F292c6912E7710c838347Ae178B4a", captured=True)
+    kept = make_engine(model=model).memories.remember(said).memory.content
+    assert kept == "the deploy key is [redacted]"
+    assert [line for line in model.log if line.startswith("asked")] == [f"asked for: {kept}"]

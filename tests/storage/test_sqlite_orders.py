@@ -56,6 +56,16 @@ def test_a_few_rows_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: s
     assert not [step for step in plan if step.endswith("(space_id=?)") or step == "SCAN relation"]
 
 
+def test_an_archived_memory_is_looked_up_by_its_content(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    store = Store(database).open()
+    sql = queries.load()["archived_memory_by_hash"].format(columns="o.seq")
+    with database.read() as connection:
+        plan = connection.run(f"EXPLAIN QUERY PLAN {sql}", {"space_id": 1, "content_hash": b"hash"})
+    store.close()
+    assert plan[0]["detail"].endswith("memory_archived (space_id=? AND content_hash=?)")
+
+
 def test_no_statement_is_planned_again_for_other_values(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
     store = Store(database).open()

@@ -30,7 +30,7 @@ class _ChangesNothing(CallKey):
 
 class ExactlyOnce(Topic):
     def __init__(self, context: Context, key: str) -> None:
-        super().__init__(replace(context, call=None))
+        super().__init__(context if context.call is None else replace(context, call=None))
         self._key = key
 
     def context(self) -> Context:

@@ -18,7 +18,7 @@ from mcp_memory.engine.drafts import (
     checked_association,
 )
 from mcp_memory.engine.graph_writer import GraphWriter
-from mcp_memory.engine.indexing import ByWordsOnly, Indexing, Meaning, begin
+from mcp_memory.engine.indexing import Begun, ByWordsOnly, Indexing, Meaning, begin
 from mcp_memory.engine.memory_changes import remember_again, strengthened, supersede
 from mcp_memory.engine.screening import screened
 from mcp_memory.events import MemoryCreated, MemoryUpdated
@@ -81,6 +81,14 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class _BegunText:
+    """A text whose vector is being computed; None: it is not, for the model is remote or not loaded."""
+
+    text: str
+    wait: Begun | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Near:
     memory: Memory
     cosine: float
@@ -100,13 +108,14 @@ class Remembering(Topic):
 
     def remember(self, new: NewMemory) -> Stored:
         """Store a memory; one that says the same as another becomes part of it."""
+        begun = self._begun(new.content)
         new, warnings = self._screened(new)
-        return replace(self._remember(new), warnings=warnings)
+        return replace(self._remember(new, begun), warnings=warnings)
 
-    def _remember(self, new: NewMemory) -> Stored:
+    def _remember(self, new: NewMemory, begun: _BegunText) -> Stored:
         if new.importance is None:
             new = replace(new, importance=ORDINARY_IMPORTANCE)
-        meaning = self._meaning(new.content)
+        meaning = self._meaning(new.content, begun)
         with self._context.writing() as tx:
             equal = self._equal(tx, new.content)
             if equal is not None:
@@ -124,14 +133,15 @@ class Remembering(Topic):
 
     def save(self, new: NewMemory, associations: Sequence[NewAssociation] = ()) -> Stored:
         """Store a memory with associations; a very close older memory is linked as updated by it."""
+        begun = self._begun(new.content)
         new, warnings = self._screened(new)
-        return replace(self._save(new, associations), warnings=warnings)
+        return replace(self._save(new, associations, begun), warnings=warnings)
 
-    def _save(self, new: NewMemory, associations: Sequence[NewAssociation]) -> Stored:
+    def _save(self, new: NewMemory, associations: Sequence[NewAssociation], begun: _BegunText) -> Stored:
         at_most(len(associations), MOST_ASSOCIATIONS, "associations")
         for association in associations:
             checked_association(association)
-        meaning = self._meaning(new.content)
+        meaning = self._meaning(new.content, begun)
         with self._context.writing() as tx:
             targets = [(target_of(tx, wanted.target_id), wanted) for wanted in associations]
             equal = self._equal(tx, new.content)
@@ -159,16 +169,22 @@ class Remembering(Topic):
             return tx.memories.get(archived.id)
         return equal
 
-    def _meaning(self, content: str) -> Meaning | ByWordsOnly:
+    def _begun(self, text: str) -> _BegunText:
+        """Start embedding a text while it is still examined: rarely that changes or refuses it."""
+        embedder = self._context.embedder
+        return _BegunText(text, None if isinstance(embedder, NoModel) else begin(embedder, text, "passage"))
+
+    def _meaning(self, content: str, begun: _BegunText) -> Meaning | ByWordsOnly:
         """Embed new content, without first embedding other pending texts."""
         if isinstance(self._context.embedder, NoModel):
             return ByWordsOnly(self._context.embedder.reason)
-        begun = begin(self._context.embedder, content, "passage")
+        if begun.text != content:
+            begun = self._begun(content)
         with self._context.reading() as tx:
             known, model = tx.memories.equal_to(content), tx.indexes.models().get("active")
         if known is not None:
             return ByWordsOnly("there is a memory with this content")
-        return self._indexing.passage(content, model, begun)
+        return self._indexing.passage(content, model, begun.wait)
 
     def _update_near(self, tx: Transaction, memory: Memory, near: Sequence[_Near]) -> None:
         for found in near:

@@ -203,6 +203,8 @@ class VectorCache:
         # One more than can be kept tells that there are too many. Some may replace what is known.
         page = {"vector_after": known.last_id, "vector_most": MOST_ROWS + 1}
         found = connection.run(_SQL["vectors_after"], {**scope, **page})
+        if not found:
+            return known
         rows = vector_codes.floats([row["embedding"] for row in found], dimensions)
         seqs = np.array([row["seq"] for row in found], np.int64)
         last_id = found[-1]["id"] if found else known.last_id
