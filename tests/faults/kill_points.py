@@ -19,6 +19,7 @@ import apsw
 import psycopg
 
 from mcp_memory.engine import pacing
+from mcp_memory.storage.sqlite import online_migration
 
 How = Literal["before", "torn", "after"]
 
@@ -84,7 +85,7 @@ def count_steps() -> None:
     global _DISK
     _DISK = CountedDisk()
     # Pieces of one size, the least: otherwise the steps of a long act depend on how fast the machine is.
-    pacing.AIM = 0.0
+    pacing.AIM = online_migration.AIM = 0.0
     wait = psycopg.Connection.wait
 
     def counted(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -20,6 +20,7 @@ from mcp_memory.model import Filter
 from mcp_memory.storage import Store, queries
 from mcp_memory.storage.backup_file import verify_backup
 from mcp_memory.storage.copying import copy
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.storage.sqlite.replacement import put_in_place
 from mcp_memory.tuning import BackupPlan
 from tests.fakes import HashEmbedder
@@ -178,11 +179,26 @@ def _migrate(url: str, target: str) -> None:
         Store(database).open()
 
 
+def _migrate_in_steps(url: str, target: str) -> None:
+    """As a large file is, while it is used."""
+    path = Path(url.removeprefix("sqlite:///"))
+    with closing(SqliteDatabase(path, at_once_bytes=0)) as database:
+        Store(database).open()
+        for _ in database.migrate_further():
+            pass
+
+
 OPERATIONS: Mapping[str, Operation] = {
     "re-embed": Operation(_reembed, _is_reembedded),
     "copy": Operation(_copy, _is_copied),
     "build indexes": Operation(_index, _is_indexed, _make_vectors),
     "back up": Operation(_back_up, _is_backed_up),
     "migrate": Operation(_migrate, lambda url, target: version_of(url) == NEWEST, samples=True),
+    "migrate in steps": Operation(
+        _migrate_in_steps,
+        lambda url, target: version_of(url) == NEWEST,
+        databases=("sqlite",),
+        samples=True,
+    ),
     "restore": Operation(_restore, _is_restored, _prepare_restore, ("sqlite",), goes_back=True),
 }

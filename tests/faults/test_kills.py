@@ -29,6 +29,8 @@ MORE = [
     "build indexes",
     "back up",
     "restore",
+    "migrate in steps",
+    "migrate in steps",
 ]
 
 

@@ -6,7 +6,7 @@ from mcp_memory.engine.memory_changes import remove_memory
 from mcp_memory.events import MemoryCreated, MemoryUpdated, ObservationsRemoved
 from mcp_memory.model import GENERIC_KIND, Entity, Memory
 from mcp_memory.storage import Transaction
-from mcp_memory.storage.memories import ContentHash
+from mcp_memory.text.fingerprint import ContentHash
 
 NewId = Callable[[], str]
 

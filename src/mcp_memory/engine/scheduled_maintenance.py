@@ -76,6 +76,20 @@ class ScheduledMaintenance(Topic):
         """Compute one batch of missing vectors, in any space. Returns their number."""
         return Indexing(self._context).catch_up_anywhere()
 
+    def migrate_further(self, going_on: Callable[[], bool]) -> int:
+        """Go on with a migration until it is done or told to stop. Returns the number of steps."""
+        count = 0
+        try:
+            for step in self._context.store.database.migrate_further():
+                count += 1
+                _log.debug("migration: %s", step)
+                if not going_on():
+                    break
+        except Exception:
+            # The database serves as it is, and the other work goes on.
+            _log.exception("the migration of the database could not go on; trying again later")
+        return count
+
     def tend_index(self, going_on: Callable[[], bool]) -> list[str]:
         """Maintain the keyword and vector indexes until told to stop. Yields the steps that were done."""
         done = []

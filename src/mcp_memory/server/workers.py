@@ -79,6 +79,8 @@ class Background:
                     self._let_requests_pass()
                 made = maintenance.make_vectors()
                 if looked is None or time.monotonic() - looked > LOOK_EVERY.total_seconds():
+                    if steps := maintenance.migrate_further(self._going_on):
+                        log.info("migrated the database in the background, in %d steps", steps)
                     self._note(maintenance.run_due(self._going_on))
                     for step in maintenance.tend_index(self._going_on):
                         log.info("vector index: %s", step)

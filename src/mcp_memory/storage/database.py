@@ -201,7 +201,15 @@ class Database(Protocol):
         """
 
     def migrate(self, scripts: Sequence[Script]) -> None:
-        """Apply the scripts newer than the database, in one process at a time."""
+        """Apply the scripts newer than the database, in one process at a time.
+
+        Afterwards the database can be used, even if not all of them are applied: see `migrate_further`.
+        """
+
+    def migrate_further(self) -> Iterator[str]:
+        """What `migrate` has left to be done while the database is used, in short steps that may be
+        interrupted. Yields what each step did.
+        """
 
     def change_signal(self) -> AbstractContextManager["ChangeSignal"]:
         """Wakes on writes of any process. Only a hint: the journal is the source of truth."""

@@ -15,15 +15,18 @@ from mcp_memory.storage.orders import ORDERS, ListPosition
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
-from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, fingerprints, spelling_fingerprint
+from mcp_memory.text.fingerprint import (
+    ContentHash,
+    exact_fingerprint,
+    fingerprint,
+    fingerprints,
+    spelling_fingerprint,
+)
 
 MEMORY_COLUMNS = ", ".join(
     f"o.{column}" for column in COLUMNS["memory"] if column not in ("space_id", "content_hash")
 )
 _SLOTS = {"columns": MEMORY_COLUMNS}
-
-
-ContentHash = bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +373,6 @@ class Memories:
         self._scope.change_each("reinforce_memories", seqs, at=self._scope.at, added=REINFORCEMENT)
 
 
-def _hash(origin: Origin, content: str) -> bytes:
+def _hash(origin: Origin, content: str) -> ContentHash:
     # Graph tools match observations exactly, white space included.
     return (exact_fingerprint if origin == "observation" else fingerprint)(content)

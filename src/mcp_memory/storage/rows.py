@@ -16,7 +16,7 @@ from typing import Any
 from mcp_memory.storage import undo_checks
 from mcp_memory.storage.database import Connection, Row
 from mcp_memory.storage.schema import COLUMNS, TABLE, is_binary, is_time
-from mcp_memory.text.fingerprint import long_fingerprints
+from mcp_memory.text.fingerprint import ContentHash, long_fingerprints
 from mcp_memory.text.preview import shortened
 
 _FORMER_LENGTH = 16
@@ -205,8 +205,8 @@ def restored(row: Row | None) -> Row | None:
 def _restored(column: str, value: str) -> Any:
     if is_time(column):
         return datetime.fromisoformat(value)
-    # Earlier releases kept more of it.
-    return bytes.fromhex(value)[:16] if is_binary(column) else value
+    # Earlier releases kept the whole of it.
+    return ContentHash(bytes.fromhex(value)) if is_binary(column) else value
 
 
 def has_state(table: str, row: Row | None, wanted: str | None) -> bool:
@@ -313,7 +313,11 @@ def _iso(value: datetime) -> str:
     return value.astimezone(UTC).isoformat()
 
 
-_PLAIN: Mapping[type, Callable[[Any], str]] = {datetime: _iso, bytes: bytes.hex}
+def _whole_hash(value: ContentHash) -> str:
+    return value.whole.hex()
+
+
+_PLAIN: Mapping[type, Callable[[Any], str]] = {datetime: _iso, bytes: bytes.hex, ContentHash: _whole_hash}
 
 
 def _levelled(value: Any) -> Any:

@@ -5,6 +5,17 @@ import hashlib
 from mcp_memory.text.unicode_forms import normalised_form
 
 
+class ContentHash(bytes):
+    """128 bits of a SHA-256: enough to tell any texts apart. The whole is what earlier releases stored."""
+
+    whole: bytes
+
+    def __new__(cls, whole: bytes) -> "ContentHash":
+        made = super().__new__(cls, whole[:16])
+        made.whole = whole
+        return made
+
+
 def normalised(text: str) -> str:
     """The text without meaningless differences: spacing and Unicode composition.
 
@@ -13,23 +24,23 @@ def normalised(text: str) -> str:
     return " ".join(normalised_form("NFC", text).split())
 
 
-def fingerprint(text: str) -> bytes:
-    """128 bits of the SHA-256 of the normalised text: enough to tell any texts apart."""
-    return _hash(normalised(text)).digest()[:16]
+def fingerprint(text: str) -> ContentHash:
+    """Of the normalised text."""
+    return ContentHash(_hash(normalised(text)).digest())
 
 
-def exact_fingerprint(text: str) -> bytes:
-    """The same of the text as it is: equal to `fingerprint` where there is nothing to normalise."""
-    return _hash(text).digest()[:16]
+def exact_fingerprint(text: str) -> ContentHash:
+    """Of the text as it is: equal to `fingerprint` where there is nothing to normalise."""
+    return ContentHash(_hash(text).digest())
 
 
-def fingerprints(text: str) -> tuple[bytes, bytes]:
+def fingerprints(text: str) -> tuple[ContentHash, ContentHash]:
     """`fingerprint` and `exact_fingerprint`, which are mostly the same."""
     exact = exact_fingerprint(text)
     return exact if normalised(text) == text else fingerprint(text), exact
 
 
-def spelling_fingerprint(text: str) -> bytes:
+def spelling_fingerprint(text: str) -> ContentHash:
     """Distinguishes texts that differ only in spacing, where both are stored."""
     return exact_fingerprint(_spelled(text))
 

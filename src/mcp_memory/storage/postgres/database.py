@@ -106,6 +106,9 @@ class PostgresDatabase:
             refuse_shared_session(raw, self._url)
             postgres_schema.migrate(raw, scripts)
 
+    def migrate_further(self) -> Iterator[str]:
+        yield from ()  # `migrate` does everything
+
     @contextmanager
     def change_signal(self) -> Iterator[PostgresChangeSignal]:
         signal = PostgresChangeSignal(self._url)

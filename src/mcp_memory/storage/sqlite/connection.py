@@ -8,15 +8,16 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Params, Row
 from mcp_memory.storage.json_text import compact_encoder
-from mcp_memory.storage.schema import is_time
+from mcp_memory.storage.schema import is_binary, is_time
 from mcp_memory.storage.scope import in_list
+from mcp_memory.text.fingerprint import ContentHash
 
 _SQL = queries.load("sqlite")
 _LISTED = _SQL["listed_keys"]
@@ -43,12 +44,23 @@ keep it for milliseconds: one statement for many rows is quicker, and much more 
 _IDS = frozenset({"act", "subject"})
 """Columns whose ids are stored as bytes, where they are UUIDs."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_WHOLE_HASH = re.compile(r"[0-9a-f]{64}")
 _COMPARED = re.compile(r"\b(?:act|subject) (?:=|<>|IN) \(?(:\w+(?:, :\w+)*)|(?<=[(,] )(:act|:subject)\b")
 
 
+class Form(NamedTuple):
+    """How values are stored."""
+
+    stored: Callable[[Any], Any]
+    """A value that SQLite does not store as it is."""
+    id: Callable[[Any], Any]
+    """The act or the subject of an event."""
+
+
 class SqliteConnection:
-    def __init__(self, raw: apsw.Connection) -> None:
+    def __init__(self, raw: apsw.Connection, form: "Form | None" = None) -> None:
         self.raw = raw
+        self._form = form or COMPACT
         self.seen: dict[Hashable, Any] = {}
         """Derived from the snapshot by what searches it; valid until the transaction writes."""
         self._changes_before = raw.total_changes()
@@ -64,14 +76,14 @@ class SqliteConnection:
         return self.raw.total_changes() != self._changes_before
 
     def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
-        cursor = self.raw.execute(sql, _bound(sql, params))
+        cursor = self.raw.execute(sql, self._bound(sql, params))
         first = next(cursor, None)
         if first is None:
             return []
         return _row_reader(cursor.get_description())((first, *cursor))
 
     def tuples(self, sql: str, params: Params = _NO_PARAMS) -> list[tuple[Any, ...]]:
-        cursor = self.raw.execute(sql, _bound(sql, params))
+        cursor = self.raw.execute(sql, self._bound(sql, params))
         first = next(cursor, None)
         if first is None:
             return []
@@ -82,37 +94,39 @@ class SqliteConnection:
         kinds = {*map(type, keys)}
         if kinds == {int}:
             return _LISTED, {"keys": apsw.carray(array("q", keys))}
-        if kinds == {bytes}:
-            return _LISTED, {"keys": apsw.carray(tuple(keys))}
+        if kinds <= {bytes, ContentHash} and self._form is COMPACT:
+            return _LISTED, {"keys": apsw.carray(tuple(map(bytes, keys)))}
         return in_list(keys)
 
     def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
         before = self.raw.total_changes()
-        self.raw.execute(sql, _bound(sql, params))
-        return self.raw.total_changes() - before
+        self.raw.execute(sql, self._bound(sql, params))
+        made = self.raw.total_changes() - before
+        # The triggers of a running migration double each change (see `online_migration`).
+        return self.raw.changes() if made and self._form is TEXT else made
 
     def change_many(self, sql: str, rows: Sequence[Params]) -> None:
-        self.raw.executemany(sql, (_bound(sql, row) for row in rows))
+        self.raw.executemany(sql, (self._bound(sql, row) for row in rows))
 
     def insert_all(
         self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
     ) -> None:
         if rows:
             own = [column for column in columns if column not in shared]
-            self._insert(table, own, _stored_columns(own, rows), _shared_values(shared, rows[0]))
+            self._insert(table, own, self._stored_columns(own, rows), self._shared_values(shared, rows[0]))
 
     def insert_numbered(
         self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
     ) -> list[int]:
         if len(rows) == 1:
             numbering = f"{_insert_sql(table, (), tuple(columns), 1)} RETURNING seq"
-            values = list(chain.from_iterable(_stored_columns(columns, rows)))
+            values = list(chain.from_iterable(self._stored_columns(columns, rows)))
             return [seq for (seq,) in self.raw.execute(numbering, values)]
         last = self._last_number(table)
         numbers = list(range(last + 1, last + 1 + len(rows)))
         own = [column for column in columns if column not in shared]
-        stored = [numbers, *_stored_columns(own, rows)]
-        self._insert(table, ("seq", *own), stored, _shared_values(shared, rows[0]))
+        stored = [numbers, *self._stored_columns(own, rows)]
+        self._insert(table, ("seq", *own), stored, self._shared_values(shared, rows[0]))
         return numbers
 
     def _insert(
@@ -131,6 +145,28 @@ class SqliteConnection:
         [[last]] = self.raw.execute(_SQL["last_number"].format(table=table), {"table": table})
         return int(last)
 
+    def _stored_columns(self, columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
+        return [
+            list(map(self._form.id, (row[column] for row in rows)))
+            if column in _IDS
+            else _stored_column([row[column] for row in rows], self._form.stored)
+            for column in columns
+        ]
+
+    def _shared_values(self, columns: Collection[str], row: Params) -> dict[str, Any]:
+        stored = self._stored_columns(tuple(columns), [row])
+        return {column: values[0] for column, values in zip(columns, stored, strict=True)}
+
+    def _bound(self, sql: str, params: Params) -> dict[str, Any]:
+        # Hot path: every written value passes here, and most need no conversion.
+        stored, id = self._form
+        bound = {
+            name: value if type(value) in _STORED_AS_IS else stored(value) for name, value in params.items()
+        }
+        for name in _id_parameters(sql):
+            bound[name] = id(bound[name])
+        return bound
+
 
 def _group_sizes(count: int) -> Iterator[int]:
     for size in _ROWS_AT_ONCE:
@@ -148,37 +184,13 @@ def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count
     return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join(rows)}"
 
 
-def _shared_values(columns: Collection[str], row: Params) -> dict[str, Any]:
-    stored = _stored_columns(tuple(columns), [row])
-    return {column: values[0] for column, values in zip(columns, stored, strict=True)}
-
-
-def _stored_columns(columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
-    return [
-        list(map(_id_bytes, (row[column] for row in rows)))
-        if column in _IDS
-        else _stored_column([row[column] for row in rows])
-        for column in columns
-    ]
-
-
-def _stored_column(values: Sequence[Any]) -> Sequence[Any]:
+def _stored_column(values: Sequence[Any], stored: Callable[[Any], Any]) -> Sequence[Any]:
     """The values of one column, which is often the same value in every row."""
     if type(values[0]) in _STORED_AS_IS and {*map(type, values)} <= _STORED_AS_IS:
         return values
     if len({*map(id, values)}) == 1:
-        return [_stored(values[0])] * len(values)
-    return [value if type(value) in _STORED_AS_IS else _stored(value) for value in values]
-
-
-def _bound(sql: str, params: Params) -> dict[str, Any]:
-    # Hot path: every written value passes here, and most need no conversion.
-    bound = {
-        name: value if type(value) in _STORED_AS_IS else _stored(value) for name, value in params.items()
-    }
-    for name in _id_parameters(sql):
-        bound[name] = _id_bytes(bound[name])
-    return bound
+        return [stored(values[0])] * len(values)
+    return [value if type(value) in _STORED_AS_IS else stored(value) for value in values]
 
 
 @lru_cache(maxsize=2000)
@@ -212,6 +224,19 @@ def _stored(value: Any) -> Any:
     if not value:
         return "[]" if isinstance(value, list | tuple) else "{}"
     return _to_json(value)
+
+
+def _stored_as_text(value: Any) -> Any:
+    """As the releases before schema 14 have done it."""
+    if isinstance(value, datetime):
+        return _time_text(value)
+    return value.whole.hex() if isinstance(value, ContentHash) else _stored(value)
+
+
+@lru_cache(maxsize=256)
+def _time_text(value: datetime) -> str:
+    """Fixed width, so that text order is time order."""
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @lru_cache(maxsize=256)
@@ -280,7 +305,7 @@ def _flat_object(text: str) -> dict[str, Any] | None:
 @lru_cache(maxsize=1000)
 def time_of(stored: int | str) -> datetime:
     """Cached: rows of one transaction share their times."""
-    if isinstance(stored, str):  # by an earlier program that was still running
+    if isinstance(stored, str):  # of a file that is not migrated yet, or by an earlier program
         return datetime.fromisoformat(stored)
     return _EPOCH + timedelta(microseconds=stored)
 
@@ -288,7 +313,19 @@ def time_of(stored: int | str) -> datetime:
 def _converter(name: str, declared: str | None) -> Callable[[Any], Any] | None:
     if declared == "TIMESTAMPTZ" or (declared is None and is_time(name)):  # an expression has no type
         return time_of
-    return _BY_TYPE.get(declared)
+    return _hash_of if is_binary(name) else _BY_TYPE.get(declared)
+
+
+def _hash_of(stored: bytes | str) -> bytes | str:
+    """Text: of a file that is not migrated yet."""
+    if isinstance(stored, bytes) or not _WHOLE_HASH.fullmatch(stored):
+        return stored
+    return ContentHash(bytes.fromhex(stored))
 
 
 _BY_TYPE: dict[str | None, Callable[[Any], Any]] = {"JSONB": _from_json, "UUID_BLOB": _id_text}
+
+COMPACT = Form(stored=_stored, id=_id_bytes)
+TEXT = Form(stored=_stored_as_text, id=lambda id: id)
+"""That of schema 13 and before, whose tables are served until they are migrated."""
+LAST_OF_TEXT = 13

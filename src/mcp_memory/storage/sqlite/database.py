@@ -17,8 +17,16 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.file_lock import FileLock, TurnFileLock
+from mcp_memory.storage.sqlite import online_migration
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
-from mcp_memory.storage.sqlite.connection import APPLICATION_ID, SqliteConnection
+from mcp_memory.storage.sqlite.connection import (
+    APPLICATION_ID,
+    COMPACT,
+    LAST_OF_TEXT,
+    TEXT,
+    Form,
+    SqliteConnection,
+)
 from mcp_memory.storage.sqlite.errors import translated_errors
 from mcp_memory.storage.sqlite.raw_connection import (
     Synchronous,
@@ -40,6 +48,8 @@ IDLE_READERS = 4
 """Connections kept open for the next reader."""
 CACHE_BYTES = 192 * 1024 * 1024
 """Memory for the page caches of all connections together."""
+AT_ONCE_BYTES = 16_000_000
+"""Size of a file up to which a migration takes a fraction of a second, for which everybody waits."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
@@ -53,8 +63,14 @@ class SqliteDatabase:
 
     name = "sqlite"
 
-    def __init__(self, path: Path, synchronous: Synchronous = "FULL") -> None:
+    def __init__(
+        self, path: Path, synchronous: Synchronous = "FULL", *, at_once_bytes: int = AT_ONCE_BYTES
+    ) -> None:
+        """A file of more than `at_once_bytes` is migrated while it is used: see `migrate_further`."""
         self._path = path
+        self._at_once_bytes = at_once_bytes
+        self._is_compact = False
+        self._scripts: Sequence[Script] = ()
         self._log_path = path.with_name(path.name + "-wal")
         self._shared_path = path.with_name(path.name + "-shm")
         self._synchronous = synchronous
@@ -80,7 +96,7 @@ class SqliteDatabase:
                 connection.execute("BEGIN")
                 self._note_log()
                 with few_pages(connection) if whole else nullcontext():
-                    yield SqliteConnection(connection)
+                    yield SqliteConnection(connection, self._form(connection))
             finally:
                 self._give_back(connection)
 
@@ -115,13 +131,19 @@ class SqliteDatabase:
             begin_at_once(connection, patience)
         self._remove_digests()
         try:
-            yield SqliteConnection(connection)
+            yield SqliteConnection(connection, self._form(connection))
             connection.execute("COMMIT")
             self._note_log()
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+    def _form(self, connection: apsw.Connection) -> Form:
+        """How values are stored, which another process may change between two transactions."""
+        if not self._is_compact:
+            self._is_compact = self._version(connection) > LAST_OF_TEXT
+        return COMPACT if self._is_compact else TEXT
 
     def _remove_digests(self) -> None:
         """Delete the digest kept beside the database: it must not outlive a change, least of all a purge."""
@@ -148,22 +170,73 @@ class SqliteDatabase:
             self._writing.release()
 
     def migrate(self, scripts: Sequence[Script]) -> None:
+        self._scripts = scripts
         newest = scripts[-1].number
         with self.read() as connection:
-            if self._version(connection) == newest:
+            if self._version(connection.raw) == newest or self._serves_meanwhile(connection.raw):
                 return
         with self._write_turn(None), translated_errors(), self._changing_schema() as connection:
-            version = self._version(connection)
+            version = self._version(connection.raw)
             if version > newest:
                 raise Unavailable(
                     f"{self._path} was written by a newer mcp-memory "
                     f"(schema {version}, this one knows {newest}). "
                     "Update mcp-memory, or point DATABASE_URL at another file."
                 )
-            for script in scripts[version:]:
-                connection.raw.execute(script.sql)
-            connection.raw.execute(f"PRAGMA user_version = {newest}")
-            connection.raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._apply(connection.raw, LAST_OF_TEXT if self._is_large() else newest)
+            if not self._serves_meanwhile(connection.raw):
+                self._apply(connection.raw, newest)
+
+    def _apply(self, raw: apsw.Connection, number: int) -> None:
+        """Run the scripts up to a number that have not run yet."""
+        version = self._version(raw)
+        if version == LAST_OF_TEXT < number:
+            online_migration.abandon(raw)
+        for script in self._scripts[version:number]:
+            raw.execute(script.sql)
+        raw.execute(f"PRAGMA user_version = {max(version, number)}")
+        raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _is_large(self) -> bool:
+        return self.size() > self._at_once_bytes
+
+    def _serves_meanwhile(self, raw: apsw.Connection) -> bool:
+        """Whether the file is used as it is, and migrated further in the background."""
+        return (
+            self._version(raw) == LAST_OF_TEXT
+            and self._is_large()
+            and online_migration.can_serve(raw, self._scripts)
+        )
+
+    def migrate_further(self) -> Iterator[str]:
+        pace = online_migration.PieceSizes()
+        while (phase := self._migration_phase()) is not None:
+            if phase in ("begin", "end"):
+                self._begin_or_end_migration()
+                yield f"{phase} the migration"
+                continue
+            work = online_migration.copy_piece if phase == "copy" else online_migration.remove_piece
+            with self.write(durable=False) as connection:
+                begun = time.monotonic()
+                table = work(connection.raw, pace)
+            if table is not None:
+                pace.learn(table, time.monotonic() - begun)
+                yield f"{phase} rows of {table}"
+
+    def _migration_phase(self) -> online_migration.Phase | None:
+        with self.read() as connection:
+            return online_migration.phase(connection.raw)
+
+    def _begin_or_end_migration(self) -> None:
+        with self._write_turn(None), translated_errors(), self._changing_schema() as connection:
+            raw = connection.raw
+            # Another process may have been here meanwhile.
+            phase = online_migration.phase(raw)
+            if phase == "begin":
+                online_migration.begin(raw)
+            elif phase == "end":
+                online_migration.put_in_place(raw)
+                self._apply(raw, self._scripts[-1].number)
 
     @contextmanager
     def _changing_schema(self) -> Iterator[SqliteConnection]:
@@ -228,6 +301,7 @@ class SqliteDatabase:
         # Deleted text also stays in free pages until the file is rewritten, and in the log until it is
         # truncated.
         with self.write() as connection:
+            online_migration.drop_replaced(connection.raw)
             for (table,) in list(connection.raw.execute(_SQL["full_text_tables"])):
                 connection.raw.execute(_SQL["merge_segments"].format(index=table))
         with self._write_turn(None), translated_errors():
@@ -264,8 +338,8 @@ class SqliteDatabase:
                 break
         self._lock.close()
 
-    def _version(self, connection: SqliteConnection) -> int:
-        [[version]] = connection.raw.execute("PRAGMA user_version")
+    def _version(self, raw: apsw.Connection) -> int:
+        [[version]] = raw.execute("PRAGMA user_version")
         return int(version)
 
     def _refuse_foreign_file(self, connection: apsw.Connection) -> None:

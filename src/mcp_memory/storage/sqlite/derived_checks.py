@@ -14,6 +14,7 @@ from mcp_memory.storage.database import WordRow
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.schema import TABLES
+from mcp_memory.storage.sqlite.online_migration import is_migrating
 from mcp_memory.storage.sqlite.words import index_of
 from mcp_memory.text.fingerprint import exact_fingerprint, fingerprint, spelling_fingerprint
 from mcp_memory.text.words import tokens
@@ -66,7 +67,7 @@ def objects(connection: apsw.Connection) -> Iterator[Finding]:
 def strangers(connection: apsw.Connection) -> Finding:
     """Tables, views and indexes that no release has made."""
     [[version]] = connection.execute("PRAGMA user_version")
-    here = {name for name, _ in connection.execute(_SQL["schema_objects"])}
+    here = {name for name, _ in connection.execute(_SQL["schema_objects"]) if not is_migrating(name)}
     known = schema_objects(queries.migrations("sqlite")[-1].number).keys() | schema_objects(version).keys()
     extra = sorted(here - known)
     names = ", ".join(extra[:5]) + (", …" if len(extra) > 5 else "")
@@ -75,8 +76,8 @@ def strangers(connection: apsw.Connection) -> Finding:
 
 
 def triggers(connection: apsw.Connection) -> list[str]:
-    """Names of triggers. The schema has none."""
-    return [name for (name,) in connection.execute(_SQL["triggers"])]
+    """Names of triggers. The schema has none, but for those of a running migration."""
+    return [name for (name,) in connection.execute(_SQL["triggers"]) if not is_migrating(name)]
 
 
 def contents(connection: apsw.Connection) -> Iterator[Finding]:

@@ -130,7 +130,8 @@ def _schema(connection: apsw.Connection) -> Iterator[Finding]:
     elif version > newest:
         yield Finding("schema", False, f"version {version}, this program knows {newest}", "update mcp-memory")
     else:
-        yield Finding("schema", True, f"version {version} of {newest}")
+        meanwhile = "; a running server migrates it" if version < newest else ""
+        yield Finding("schema", True, f"version {version} of {newest}{meanwhile}")
 
 
 def _integrity(quick: bool) -> _Look:

@@ -12,6 +12,7 @@ from mcp_memory.storage.consistency import repair_inconsistencies
 from mcp_memory.storage.derived_data import words_of
 from mcp_memory.storage.schema import TABLES
 from mcp_memory.storage.sqlite import derived_checks as checks
+from mcp_memory.storage.sqlite import online_migration
 from mcp_memory.storage.sqlite.connection import SqliteConnection
 from mcp_memory.storage.sqlite.unreadable_rows import repair_rows
 from mcp_memory.storage.sqlite.words import SqliteWords
@@ -49,6 +50,8 @@ def repair(connection: SqliteConnection) -> int:
     """Repair everything in one transaction. Returns the number of repairs."""
     raw = connection.raw
     raw.execute("PRAGMA defer_foreign_keys = ON")
+    online_migration.abandon(raw)  # a running migration begins again, with what is repaired
+    online_migration.drop_replaced(raw)
     count = _version(raw) + _objects(raw)
     if checks.missing_objects(raw):
         return count  # nothing else can be checked without the tables
