@@ -264,7 +264,7 @@ def test_being_shown_counts_as_use(engine: Engine, store: Store, clock: Clock) -
         assert {one.access_count for one in tx.usage.standings(seqs).values()} == {2}
         assert {one.active_days for one in tx.usage.standings(seqs).values()} == {2}
         [pair] = tx.usage.co_occurrences(seqs)
-        assert pair.count == 2
+        assert pair.times == 2
 
 
 def test_only_what_was_shown_counts_as_used(engine: Engine, store: Store, clock: Clock) -> None:

@@ -94,7 +94,7 @@ def test_everything_in_the_file_arrives(engine: Engine, tmp_path: Path) -> None:
     with engine._context.reading() as tx:
         assert tx.usage.standings([project.entity.seq])[project.entity.seq].access_count == 12
         [pair] = tx.usage.co_occurrences([project.entity.seq, astro.entity.seq])
-        assert pair.count == 3
+        assert pair.times == 3
 
 
 @pytest.mark.seed("001 import")

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
 
@@ -61,9 +62,8 @@ class EntityUsage:
     """The number of its active relations."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntityCandidate:
-    """An entity that was found, with its scores."""
+class EntityCandidate(NamedTuple):
+    """An entity that was found, with its scores. A tuple, as the next ones: dozens are made in a search."""
 
     key: int
     usage: EntityUsage
@@ -77,18 +77,16 @@ class EntityCandidate:
     """Share of its active observations with the kind `metadata`."""
 
 
-@dataclass(frozen=True)
-class CoOccurrence:
+class CoOccurrence(NamedTuple):
     """Two entities that were returned together."""
 
     a: int
     b: int
-    count: int
+    times: int
     last_at: datetime
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate's score, with each factor."""
 
     key: int
@@ -140,21 +138,7 @@ def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     boosts = {item.key: _boost(item, weights) for item in factors}
     scores = guarded({key: relevance * boosts[key] for key, relevance in relevances.items()}, relevances)
     ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
-    return [_with(item, scores[item.key], boosts[item.key]) for item in ordered]
-
-
-def _with(item: Scored, score: float, boost: float) -> Scored:
-    # Each field by name: `dataclasses.replace` takes three times as long, for every candidate.
-    return Scored(
-        key=item.key,
-        score=score,
-        base=item.base,
-        deboost=item.deboost,
-        importance=item.importance,
-        temporal_factor=item.temporal_factor,
-        cooc_boost=item.cooc_boost,
-        boost=boost,
-    )
+    return [item._replace(score=scores[item.key], boost=boosts[item.key]) for item in ordered]
 
 
 def fused_relevance(
@@ -203,7 +187,7 @@ def togetherness(
     for pair in co_occurrences:
         if pair.a == pair.b or pair.a not in sums or pair.b not in sums:
             continue
-        strength = math.log2(1 + pair.count) * temporal_factor(pair.last_at, now, weights)
+        strength = math.log2(1 + pair.times) * temporal_factor(pair.last_at, now, weights)
         sums[pair.a] += strength
         sums[pair.b] += strength
     return sums

@@ -237,8 +237,8 @@ class Entities:
     def seqs_of_memories(self, seqs: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the entities of each memory."""
         found: dict[int, list[int]] = {}
-        for row in self._scope.fetch("entity_seqs_of_memories", seqs):
-            found.setdefault(row["memory_seq"], []).append(row["entity_seq"])
+        for memory_seq, entity_seq in self._scope.fetch_tuples("entity_seqs_of_memories", seqs):
+            found.setdefault(memory_seq, []).append(entity_seq)
         return found
 
     def _holding(self, needle: str, columns: str) -> list[Row]:

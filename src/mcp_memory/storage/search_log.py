@@ -1,10 +1,10 @@
 """The search log: queries, both rankings of their results, and implicit feedback."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.scope import Scope
@@ -19,8 +19,7 @@ SEARCHES_LOOKED_BACK_ON = 50
 """Latest searches of a client that feedback may belong to."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LoggedResult:
+class LoggedResult(NamedTuple):
     """One candidate of a search: its place in both rankings, and the factors behind it."""
 
     entity_seq: int
@@ -98,7 +97,7 @@ class SearchLog:
             duration_ms=search.duration_ms, at=self._scope.at,
         )  # fmt: skip
         seq = int(row["seq"])
-        rows = ({"event_seq": seq, **asdict(result)} for result in search.results)
+        rows = ({"event_seq": seq, **result._asdict()} for result in search.results)
         self._scope.change_many("add_search_result", rows)
         return seq
 
@@ -175,7 +174,7 @@ def _search_of(row: Row, results: Sequence[Row], feedback: Sequence[Row]) -> Log
 
 
 def _result_of(row: Row) -> LoggedResult:
-    return LoggedResult(**{name: row[name] for name in LoggedResult.__slots__})
+    return LoggedResult(**{name: row[name] for name in LoggedResult._fields})
 
 
 def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:

@@ -38,8 +38,7 @@ class Usage:
 
     def co_occurrences(self, seqs: Sequence[int]) -> list[CoOccurrence]:
         """Among at most one statement's worth of entities."""
-        found = self._scope.fetch("co_occurrences_among", seqs)
-        return [CoOccurrence(row["a_seq"], row["b_seq"], row["count"], row["last_at"]) for row in found]
+        return list(map(CoOccurrence._make, self._scope.fetch_tuples("co_occurrences_among", seqs)))
 
 
 def _standing(row: Row) -> EntityStanding:
