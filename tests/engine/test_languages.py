@@ -7,6 +7,7 @@ import pytest
 from mcp_memory.embedding import Embedder
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
 
 FACTS = {
@@ -71,4 +72,27 @@ def test_the_mode_says_that_an_english_model_is_trusted_less_and_what_helps(
     assert engine.recall.recall("where does my sister live?").mode == "hybrid"
     mode = engine.recall.recall("¿Dónde vive mi hermana desde hace años?").mode
     assert mode.startswith("hybrid, mostly by words")
-    assert "mcp-memory model pull multilingual-e5-small" in mode
+    assert HINT in mode
+
+
+HINT = "mcp-memory model pull multilingual-e5-small"
+SPANISH = "¿Dónde vive mi hermana desde hace años?"
+
+
+def test_each_client_is_told_once_what_helps(make_engine: EngineMaker, minilm: Embedder) -> None:
+    engine = make_engine(model=minilm)
+    engine.memories.remember(NewMemory(content=FACTS["es"][0]))
+    engine.recall.recall("where does my sister live?")
+    modes = [
+        engine.recall.recall(SPANISH).mode,
+        engine.recall.recall_for_agent(SPANISH).mode,
+        engine.entities.search(SPANISH, 5).mode,
+        engine.recall.recall(SPANISH).mode,
+    ]
+    assert [HINT in mode for mode in modes] == [True, False, False, False]
+    assert all("mostly by words" in mode for mode in modes)
+    other = engine.acting_for(Caller(engine.caller.space, "another client"))
+    assert [HINT in other.recall.recall(SPANISH).mode for _ in range(2)] == [True, False]
+    elsewhere = engine.acting_for(Caller("elsewhere", engine.caller.client))
+    elsewhere.memories.remember(NewMemory(content=FACTS["es"][1]))
+    assert [HINT in elsewhere.recall.recall(SPANISH).mode for _ in range(2)] == [True, False]

@@ -72,6 +72,8 @@ class Context:
     """Whether being found counts as use; not while search is measured."""
     later: Callable[[Callable[[], None]], None] | None = None
     """Takes the noting of use, to do it after the answer; None: it is done before."""
+    told: set[tuple[str, str, str]] = field(default_factory=set, compare=False)
+    """Hints that were given, each with the space and the client. Shared by all contexts of a process."""
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False)
     """Held by the thread that computes embeddings."""
 
@@ -93,6 +95,14 @@ class Context:
     def author(self) -> str:
         """The author of a text that names none."""
         return self.tuning.author or self.caller.client or "unknown"
+
+    def tell_once(self, hint: str) -> bool:
+        """Whether this client has not been given the hint in this space, since the process began."""
+        once = (hint, self.caller.space, self.caller.client)
+        if once in self.told:
+            return False
+        self.told.add(once)
+        return True
 
     def record_use(self, entities: Sequence[int]) -> None:
         """Record that entities were opened."""

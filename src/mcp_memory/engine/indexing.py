@@ -49,6 +49,8 @@ class Meaning:
     unrelated_cosine: float
     foreign: bool = False
     """Whether the text is in a language that the model was not made for."""
+    hint: str = ""
+    """What would help; given once."""
 
     @property
     def worth(self) -> float:
@@ -59,7 +61,8 @@ class Meaning:
         """How a search with this vector ran, for its answer."""
         if not self.foreign:
             return wanted
-        return f"{wanted}, mostly by words: {self.model.name} was made for English ({MULTILINGUAL_HINT})"
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{wanted}, mostly by words: {self.model.name} was made for English{hint}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,9 @@ class Indexing(Topic):
         if model is None:
             return _known(ByWordsOnly(self._mismatch(embedder)))
         foreign = embedder.card.name in ENGLISH_MODELS and is_foreign(text)
+        hint = MULTILINGUAL_HINT if foreign and self._context.tell_once(MULTILINGUAL_HINT) else ""
         embed = begun or partial(embedder.embed, [text], "query")
-        soon = partial(_meaning, model, embedder, embed, foreign=foreign)
+        soon = partial(_meaning, model, embedder, embed, foreign=foreign, hint=hint)
         return Soon(soon, model) if begun else _known(soon())
 
     def _caught_up(self, embedder: Embedder, owner: Owner) -> EmbeddingModel | None:
@@ -253,12 +257,13 @@ def _meaning(
     embed: Begun,
     *,
     foreign: bool = False,
+    hint: str = "",
 ) -> Meaning | ByWordsOnly:
     try:
         vector = embed()[0].tobytes()
     except Unavailable as error:
         return ByWordsOnly(str(error))
-    return Meaning(model, vector, embedder.card.unrelated_cosine, foreign=foreign)
+    return Meaning(model, vector, embedder.card.unrelated_cosine, foreign=foreign, hint=hint)
 
 
 def _mismatch(active: EmbeddingModel, embedder: Embedder) -> str:
