@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from mcp_memory.engine import Engine
+from mcp_memory.errors import Unavailable
 from mcp_memory.model import Caller, Filter
 from mcp_memory.storage import queries
 from mcp_memory.storage.postgres.pool import SCHEMA
@@ -149,6 +150,9 @@ def test_a_repair_leaves_the_rows_of_an_older_version_to_the_migration(tmp_path:
         assert troubles(engine._context.store) == []
 
 
+OTHERS = "SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY name"
+
+
 @pytest.mark.parametrize(
     "peculiarity",
     [
@@ -156,7 +160,12 @@ def test_a_repair_leaves_the_rows_of_an_older_version_to_the_migration(tmp_path:
         "DROP INDEX event_at",
         "DROP INDEX memory_shown",
         "CREATE VIEW latest AS SELECT act, at FROM event",
+        'CREATE VIEW "used ""lately""" AS SELECT id, used_epoch FROM memory',
+        "CREATE VIEW mine AS SELECT id FROM memory; CREATE VIEW ours AS SELECT id FROM mine; "
+        "CREATE TRIGGER refused INSTEAD OF INSERT ON mine BEGIN SELECT used_epoch FROM memory; END",
+        "CREATE VIEW broken AS SELECT lost FROM nowhere",
         "CREATE TRIGGER noted AFTER INSERT ON reflection BEGIN SELECT max(seq) FROM event; END",
+        "CREATE TRIGGER counted AFTER INSERT ON event BEGIN SELECT used_epoch FROM memory; END",
     ],
 )
 def test_what_others_left_in_an_older_file_does_not_stop_a_start(tmp_path: Path, peculiarity: str) -> None:
@@ -164,9 +173,14 @@ def test_what_others_left_in_an_older_file_does_not_stop_a_start(tmp_path: Path,
     put_sample(f"sqlite:///{path}", 13)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(peculiarity)
+        before = connection.execute(OTHERS).fetchall()
     with engine_on(SqliteDatabase(path), 9) as engine:
         assert_sample(engine)
     assert version_of(f"sqlite:///{path}") == NEWEST
+    with closing(apsw.Connection(str(path))) as connection:
+        assert connection.execute(OTHERS).fetchall() == before
+        if "used_epoch" in peculiarity and "VIEW" in peculiarity:
+            assert connection.execute("SELECT used_epoch FROM memory").fetchall()
 
 
 @pytest.mark.parametrize("told", ["2026-01-01T13:00:00.000000+01:00", "2026-01-01T12:00:00Z"])
@@ -179,6 +193,20 @@ def test_a_moment_written_in_another_way_stays_that_moment(tmp_path: Path, told:
     with closing(apsw.Connection(str(path))) as connection:
         [[at]] = connection.execute("SELECT at FROM event WHERE seq = 2")
     assert datetime.fromtimestamp(at / 1e6, UTC) == datetime.fromisoformat(told)
+
+
+def test_a_view_of_others_on_postgres_is_named_and_nothing_is_changed(postgres: PostgresDatabases) -> None:
+    with postgres.empty() as address:
+        put_sample(address, 13)
+        with psycopg.connect(address) as other:
+            other.execute(f"CREATE VIEW {SCHEMA}.contents AS SELECT content_hash FROM {SCHEMA}.memory")
+        with pytest.raises(Unavailable, match=r"view (\w+\.)?contents .*content_hash.* Drop what is named"):
+            engine_on(open_database(address), 9)
+        assert version_of(address) == 13
+        with psycopg.connect(address) as other:
+            other.execute(f"DROP VIEW {SCHEMA}.contents")
+        with engine_on(open_database(address), 9) as engine:
+            assert_sample(engine)
 
 
 def test_an_older_program_on_postgres_stores_no_hash_that_nobody_finds(

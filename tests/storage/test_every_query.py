@@ -88,6 +88,8 @@ ENGINE_SLOTS = {
         "new": "o.seq = NEW.seq",
         "old": "seq = OLD.seq",
         "trigger": "some_trigger",
+        "kind": "VIEW",
+        "name": "some_view",
         "assignments": "version = 1",
     },
     "postgres": {

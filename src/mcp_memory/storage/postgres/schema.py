@@ -45,6 +45,12 @@ def _apply(raw: Raw, script: Script) -> None:
             f"{raw.info.user} may not migrate the tables in {_place(raw)}, which belong to another role. "
             "Start this release once with an address that names that role."
         ) from error
+    except (errors.FeatureNotSupported, errors.DependentObjectsStillExist) as error:
+        told = (error.diag.message_primary, error.diag.message_detail)
+        raise Unavailable(
+            f"{_place(raw)} could not be migrated, and is as it was: {'; '.join(filter(None, told))}. "
+            "Drop what is named there, start again, and make it anew afterwards."
+        ) from error
 
 
 def _version(raw: Raw) -> int:

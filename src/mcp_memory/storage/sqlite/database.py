@@ -192,8 +192,9 @@ class SqliteDatabase:
         version = self._version(raw)
         if version == LAST_OF_TEXT < number:
             online_migration.abandon(raw)
-        for script in self._scripts[version:number]:
-            raw.execute(script.sql)
+        with _without_views(raw):
+            for script in self._scripts[version:number]:
+                raw.execute(script.sql)
         raw.execute(f"PRAGMA user_version = {max(version, number)}")
         raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
@@ -446,6 +447,17 @@ class SqliteDatabase:
         connection.create_scalar_function("lowered", lowered, 1, deterministic=True)
         connection.create_scalar_function("digits", digits, 1, deterministic=True)
         return connection
+
+
+@contextmanager
+def _without_views(raw: apsw.Connection) -> Iterator[None]:
+    """Views and triggers, which are never ours, would keep a column that they name from being changed."""
+    others = raw.execute(_SQL["views_and_triggers"]).fetchall()
+    for kind, name, _ in reversed(others):
+        raw.execute(_SQL["drop_view"].format(kind=kind, name=str(name).replace('"', '""')))
+    yield
+    for _, _, sql in others:
+        raw.execute(str(sql))
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:

@@ -26,3 +26,10 @@ SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = :table), 
 
 -- listed_keys --
 SELECT value FROM carray(:keys)
+
+-- views_and_triggers --
+-- Views first: triggers may be about them.
+SELECT type, name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY type = 'trigger'
+
+-- drop_view --
+DROP {kind} "{name}"
