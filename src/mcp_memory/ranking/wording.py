@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
     Places = npt.NDArray[np.intp]
+    Columns = npt.NDArray[np.int32]
 
-MOST_WORDS = 100_000
-"""Words of a vocabulary; beyond them a new one begins."""
+MOST_WORDS = 50_000
+"""Words of a vocabulary; beyond them a new one begins, as every look-up makes an array of its size."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,12 +52,12 @@ class Vocabulary:
         numbers = np.array([self._numbers[word] for word in words], np.intp)
         return TextWords(self, tuple(words), distinct, numbers, np.unique(numbers))
 
-    def columns(self, words: Sequence[str]) -> Places:
+    def columns(self, words: Sequence[str]) -> Columns:
         """By number, the place of a word among some different ones, and how many these are for all others."""
         import numpy as np
 
         size = len(self._numbers)  # other searches add words meanwhile
-        found = np.full(size, len(words))
+        found = np.full(size, len(words), np.int32)
         for place, word in enumerate(words):
             if (number := self._numbers.get(word, size)) < size:
                 found[number] = place
