@@ -9,6 +9,7 @@ from mcp_memory.errors import EntityNotFound, NotFound
 from mcp_memory.model import ACTIVE, Entity, Memory, Node
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
+from mcp_memory.storage.row_values import reader_of
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
 
@@ -19,8 +20,7 @@ NAMES_COMPARED = 2000
 _LIKE_SPECIALS = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
-def entity_of(row: Row) -> Entity:
-    return Entity(**{name: row[name] for name in Entity.__slots__})
+entity_of = reader_of(Entity)
 
 
 class Entities:
@@ -166,7 +166,7 @@ class Entities:
         rows = list(drafts)
         shared = {"created_at": self._scope.at, "updated_at": self._scope.at}
         seqs = self._scope.rows.insert_all("entity", rows, shared)
-        return [Entity(**{**row, **shared, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        return [entity_of({**row, **shared, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def change(self, entity: Entity, **changes: Any) -> Entity:
         return entity_of(

@@ -12,6 +12,7 @@ from mcp_memory.ranking.decay import REINFORCEMENT
 from mcp_memory.storage import filters
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.orders import ORDERS, ListPosition
+from mcp_memory.storage.row_values import reader_of
 from mcp_memory.storage.rows import plain
 from mcp_memory.storage.schema import COLUMNS
 from mcp_memory.storage.scope import Scope
@@ -50,17 +51,7 @@ class RankingFacts(NamedTuple):
     superseded: bool
 
 
-def memory_of(row: Row) -> Memory:
-    values = {name: row[name] for name in Memory.__slots__}
-    values["tags"] = tuple(row["tags"])
-    return Memory(**values)
-
-
-def _new_memory(row: Row) -> Memory:
-    """The memory of a row that was just written, which must not be used any more."""
-    row["tags"] = tuple(row["tags"])
-    del row["content_hash"]
-    return Memory(**row)
+memory_of = reader_of(Memory, tags=tuple)
 
 
 class Memories:
@@ -309,7 +300,7 @@ class Memories:
         }
         seqs = self._scope.rows.insert_all("memory", rows, shared)
         blank = {**dict.fromkeys(Memory.__slots__), **shared}
-        return [_new_memory({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        return [memory_of({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
 
     def _free_hash(self, origin: Origin, content: str) -> ContentHash:
         return (
