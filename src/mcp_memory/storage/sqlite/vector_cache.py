@@ -221,7 +221,9 @@ def _extended(known: KeptVectors, seqs: npt.NDArray[np.int64], rows: vector_code
     import numpy as np
 
     buffer, count = known.buffer, known.count
-    current = np.isin(known.seqs, seqs, invert=True)
+    # Mostly they belong to newer rows than any that is known, and replace nothing.
+    are_new = not count or int(seqs.min()) > int(known.seqs.max())
+    current = np.ones(count, bool) if are_new else np.isin(known.seqs, seqs, invert=True)
     if buffer.used != count or not buffer.has_room(len(seqs)) or not current.all():
         whole = int(current.sum()) + len(seqs)
         buffer = _Buffer(int(SPARE * whole) + 1, rows.shape[1])
