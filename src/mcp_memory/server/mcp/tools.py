@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, get_type_hints
 
 import mcp_types as types
 from pydantic import ConfigDict, Field, TypeAdapter, WithJsonSchema
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from mcp_memory.engine import Engine
+
+T = TypeVar("T")
 
 
 def _hints(
@@ -261,6 +264,33 @@ A slow one has a last parameter `tell` for progress.
 """
 
 
+_making = threading.RLock()
+
+
+def made_once(make: Callable[[], T]) -> Callable[[], T]:
+    """A value that is made by its first use, in one thread at a time.
+
+    Two threads that complete the same pydantic adapter undo each other's work for a moment, which failed a
+    call when two assistants began with the same tool.
+    """
+    made: list[T] = []
+
+    def get() -> T:
+        if not made:
+            with _making:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get
+
+
+def complete_adapter(takes: type[Arguments]) -> TypeAdapter[Any]:
+    adapter = TypeAdapter[Any](takes)
+    adapter.rebuild()
+    return adapter
+
+
 def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
     """Make a tool of a function: its name, its docstring, the type of its arguments and of its answer.
 
@@ -274,8 +304,8 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
         tells = "tell" in rest
         rest = [name for name in rest if name != "tell"]
         takes: type[Arguments] = hints[rest[0]] if rest else NoArguments
-        adapter = cache(partial(TypeAdapter[Any], takes))
-        describe_input = cache(lambda: schema.input_schema(adapter()))
+        adapter = made_once(partial(complete_adapter, takes))
+        describe_input = made_once(lambda: schema.input_schema(adapter()))
         sized = "max_tokens" in takes.model_fields
 
         def describe_output() -> Json:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp import schema
-from mcp_memory.server.mcp.tools import READS, Arguments, Tell, Tool, quietly
+from mcp_memory.server.mcp.tools import READS, Arguments, Tell, Tool, complete_adapter, made_once, quietly
 from mcp_memory.server.mcp.validation import validated
 
 if TYPE_CHECKING:
@@ -81,11 +82,12 @@ def naming_view(listed: types.Tool) -> types.Tool:
 
 def look_again(tools: Mapping[str, Tool]) -> Tool:
     """A tool for the document alone: a result once more, with everything in it, not counted as use."""
-    adapter = TypeAdapter(LookAgain)
+    adapter = made_once(partial(complete_adapter, LookAgain))
+    describe_input = made_once(lambda: schema.input_schema(adapter()))
     offered = sorted(SHOWN.keys() & tools.keys())
 
     def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
-        wanted: LookAgain = validated(adapter, schema.input_schema(adapter), arguments)
+        wanted: LookAgain = validated(adapter(), describe_input(), arguments)
         if wanted.tool not in offered:
             raise Invalid(f"{wanted.tool!r} has no view: choose one of {', '.join(offered)}")
         in_full = {**wanted.arguments, **SHOWN[wanted.tool]}
@@ -96,7 +98,7 @@ def look_again(tools: Mapping[str, Tool]) -> Tool:
         title="Look Again",
         description="For the view of results: a result once more, with everything that is kept.",
         annotations=READS,
-        describe_input=lambda: schema.input_schema(adapter),
+        describe_input=describe_input,
         describe_output=None,
         run=run,
     )
