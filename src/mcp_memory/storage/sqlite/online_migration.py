@@ -43,7 +43,7 @@ IN_PLACE = (
     ("page_session", ("expires_at",)),
 )
 """Tables with few rows, which are converted at the end, and their times."""
-AIM = 0.05
+AIM = 0.03
 """Seconds that a piece should take: others wait for their turn meanwhile."""
 FEWEST, MOST = 50, 100_000
 """Rows of a piece."""
