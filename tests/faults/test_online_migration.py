@@ -315,6 +315,25 @@ def test_what_others_added_to_our_tables_is_not_lost(tmp_path: Path, peculiarity
     assert any("others" in repr(one) or "noted" in repr(one) for one in rows(path)["described"])
 
 
+def test_what_others_add_to_our_tables_meanwhile_is_not_lost(usual: Path, path: Path) -> None:
+    with engine_on(SqliteDatabase(usual), 9) as engine:
+        before = acts.state(engine)
+    with engine_on(opened(path), 9) as engine:
+        steps = engine._context.store.database.migrate_further()
+        for _ in islice(steps, 9):
+            pass
+        assert version(path) == 13
+        with closing(apsw.Connection(str(path))) as connection:
+            connection.execute("CREATE INDEX others ON memory (channel)")
+        for _ in steps:
+            pass
+        assert acts.state(engine) == before
+    described = rows(path)["described"]
+    others = [entry for entry in described if entry[1] == "others"]
+    assert others
+    assert [entry for entry in described if entry not in others] == rows(usual)["described"]
+
+
 def test_views_of_others_are_kept(tmp_path: Path) -> None:
     path = sample(tmp_path / "memory.db")
     with closing(apsw.Connection(str(path))) as connection:

@@ -233,7 +233,10 @@ class SqliteDatabase:
             raw = connection.raw
             # Another process may have been here meanwhile.
             phase = online_migration.phase(raw)
-            if phase == "begin":
+            if phase in ("begin", "end") and not online_migration.can_serve(raw, self._scripts):
+                # Another program has added something to our tables since the start.
+                self._apply(raw, self._scripts[-1].number)
+            elif phase == "begin":
                 online_migration.begin(raw)
             elif phase == "end":
                 online_migration.put_in_place(raw)
