@@ -240,7 +240,6 @@ class SqliteDatabase:
                 online_migration.begin(raw)
             elif phase == "end":
                 online_migration.put_in_place(raw)
-                self._apply(raw, self._scripts[-1].number)
 
     @contextmanager
     def _changing_schema(self) -> Iterator[SqliteConnection]:

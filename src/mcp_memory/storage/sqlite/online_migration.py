@@ -1,4 +1,4 @@
-"""Migrates a large file from schema 13 to 15 while it is read and written.
+"""Migrates a large file from schema 13 to the newest while it is read and written.
 
 Times, hashes and the ids in the journal became shorter (`connection.Form`). Texts and numbers have no common
 order, so a table holds one or the other. Hence all tables with times are copied beside themselves, in short
@@ -26,7 +26,8 @@ from mcp_memory.storage.database import Script
 from mcp_memory.storage.schema import TABLE, is_binary, is_time
 from mcp_memory.storage.sqlite.connection import LAST_OF_TEXT
 
-REACHED = 15
+COMPACT_SINCE = 15
+NEWEST = queries.migrations("sqlite")[-1].number
 """The schema of the copies."""
 COPIED = (
     "memory", "memory_version", "entity", "entity_memory", "relation", "association", "reflection", "event",
@@ -76,10 +77,12 @@ def is_migrating(name: str) -> bool:
 def can_serve(raw: apsw.Connection, scripts: Sequence[Script]) -> bool:
     """Whether a file of schema 13 can be used as it is until it is migrated.
 
-    Not if a later schema has more than further indexes, nor if somebody else has given our tables columns,
-    indexes or triggers, which the copies would lack.
+    Not if a later schema has more than other indexes of the copied tables, nor if somebody else has given
+    these tables columns, indexes or triggers, which the copies would lack.
     """
-    if not all(_ONLY_INDEXES.fullmatch(script.sql) for script in scripts[REACHED:]):
+    if not all(_ONLY_INDEXES.fullmatch(script.sql) for script in scripts[COMPACT_SINCE:]):
+        return False
+    if _other_objects(COMPACT_SINCE) != _other_objects(NEWEST):
         return False
     known, columns = _schema(LAST_OF_TEXT)
     here = {entry.name for entry in _entries(raw) if entry.table in COPIED and not is_migrating(entry.name)}
@@ -169,7 +172,7 @@ def put_in_place(raw: apsw.Connection) -> None:
             for statement in ("set_sequence", "add_sequence"):
                 raw.execute(_SQL[statement], {"name": table, "last": last})
     _describe_anew(raw)
-    raw.execute(f"PRAGMA user_version = {REACHED}")
+    raw.execute(f"PRAGMA user_version = {NEWEST}")
 
 
 def remove_piece(raw: apsw.Connection, pace: PieceSizes) -> str | None:
@@ -261,15 +264,19 @@ def _schema(version: int) -> tuple[list[_SchemaEntry], Mapping[str, list[str]]]:
         return _entries(connection), {table: _columns(connection, table) for table in COPIED}
 
 
+def _other_objects(version: int) -> list[_SchemaEntry]:
+    return [entry for entry in _schema(version)[0] if entry.table not in COPIED]
+
+
 @cache
 def _objects(table: str) -> tuple[_SchemaEntry, ...]:
-    """A table of schema 15, and its indexes in their order."""
-    return tuple(entry for entry in _schema(REACHED)[0] if entry.table == table)
+    """A table of the newest schema, and its indexes in their order."""
+    return tuple(entry for entry in _schema(NEWEST)[0] if entry.table == table)
 
 
 @cache
 def _slots(table: str) -> Mapping[str, str]:
-    columns, key = _schema(REACHED)[1][table], TABLE[table].key
+    columns, key = _schema(NEWEST)[1][table], TABLE[table].key
     return {
         "table": table,
         "mark": key[0],
