@@ -22,6 +22,7 @@ from mcp_memory.model import Filter
 from mcp_memory.storage import queries
 from mcp_memory.storage.backup_file import verify_backup
 from mcp_memory.storage.sqlite import SqliteDatabase, online_migration
+from mcp_memory.storage.sqlite.database import LEFT_FREE_BYTES
 from mcp_memory.text.fingerprint import long_fingerprint
 from tests.consistency import troubles
 from tests.faults import acts
@@ -254,6 +255,23 @@ def test_if_an_older_program_removes_the_triggers_it_begins_again(usual: Path, p
     assert version(path) == NEWEST
 
 
+@pytest.mark.parametrize("reached", [14, 15])
+def test_nothing_is_left_if_a_program_of_a_schema_in_between_migrates_at_once(
+    usual: Path, path: Path, reached: int
+) -> None:
+    engine_on(SqliteDatabase(usual), 9).close()
+    with closing(opened(path)) as database:
+        database.migrate(queries.migrations("sqlite"))
+        assert len([*islice(database.migrate_further(), 8)]) == 8
+    with closing(apsw.Connection(str(path))) as between:
+        for script in queries.migrations("sqlite")[13:reached]:
+            between.execute(script.sql)
+        between.execute(f"PRAGMA user_version = {reached}")
+    with engine_on(opened(path), 9) as engine:
+        assert troubles(engine._context.store) == []
+    assert rows(path) == rows(usual)
+
+
 @pytest.mark.parametrize("step", [0, 1, 9, 17, 26, 30, 40, 55])
 def test_a_file_in_between_is_sound_and_can_be_repaired_and_backed_up(path: Path, step: int) -> None:
     copy = path.with_name("copy.db")
@@ -294,6 +312,25 @@ def test_background_work_migrates_a_large_file(path: Path) -> None:
         assert engine.scheduled_maintenance.migrate_further(lambda: False) == 1
         assert engine.scheduled_maintenance.migrate_further(lambda: True) > 10
         assert engine.scheduled_maintenance.migrate_further(lambda: True) == 0
+    assert version(path) == NEWEST
+
+
+def test_copies_never_fill_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(path.parent)
+    with engine_on(opened(path), 9) as engine:
+        database = engine._context.store.database
+
+        def migrate_with(free: int, most: int | None = None) -> int:
+            monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+            return sum(1 for _ in islice(database.migrate_further(), most))
+
+        assert migrate_with(LEFT_FREE_BYTES) == 0  # as much as the file has is needed, too
+        assert migrate_with(LEFT_FREE_BYTES + 2 * database.size(), most=3) == 3
+        assert migrate_with(LEFT_FREE_BYTES - 1) == 0
+        assert version(path) == 13
+        engine.memories.remember(NewMemory(content="there is room for this"))
+        assert migrate_with(LEFT_FREE_BYTES) > 10
+        assert "there is room for this" in texts(engine)
     assert version(path) == NEWEST
 
 

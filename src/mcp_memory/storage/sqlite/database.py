@@ -1,6 +1,8 @@
 """The SQLite engine: transactions of one writer and a few readers, repair, backup and background duties."""
 
+import logging
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,12 +52,15 @@ CACHE_BYTES = 192 * 1024 * 1024
 """Memory for the page caches of all connections together."""
 AT_ONCE_BYTES = 16_000_000
 """Size of a file up to which a migration takes a fraction of a second, for which everybody waits."""
+LEFT_FREE_BYTES = 64_000_000
+"""Disk that the copies of a migration leave to those who write meanwhile: the largest log there is."""
 READER_PATIENCE = 30.0
 """Seconds to wait for another reader to finish."""
 DIGESTS = ".digests"
 """Ending of the file that `thin.kept_digest` reads and writes."""
 _DUTY_LOCKS: Mapping[Duty, str] = {"maintenance": ".leader", "import": ".import"}
 _SQL = queries.load("sqlite")
+_log = logging.getLogger(__name__)
 
 
 class SqliteDatabase:
@@ -141,9 +146,13 @@ class SqliteDatabase:
 
     def _form(self, connection: apsw.Connection) -> Form:
         """How values are stored, which another process may change between two transactions."""
-        if not self._is_compact:
-            self._is_compact = self._version(connection) > LAST_OF_TEXT
-        return COMPACT if self._is_compact else TEXT
+        if self._is_compact:
+            return COMPACT
+        is_compact = self._version(connection) > LAST_OF_TEXT
+        if is_compact:
+            # Never taken back: a thread with an older snapshot may be here too.
+            self._is_compact = True
+        return COMPACT if is_compact else TEXT
 
     def _remove_digests(self) -> None:
         """Delete the digest kept beside the database: it must not outlive a change, least of all a purge."""
@@ -190,7 +199,8 @@ class SqliteDatabase:
     def _apply(self, raw: apsw.Connection, number: int) -> None:
         """Run the scripts up to a number that have not run yet."""
         version = self._version(raw)
-        if version == LAST_OF_TEXT < number:
+        if LAST_OF_TEXT <= version < number:
+            # A program of schema 14 or 15, which knows of no copies, may have come in between.
             online_migration.abandon(raw)
         with _without_views(raw):
             for script in self._scripts[version:number]:
@@ -212,6 +222,9 @@ class SqliteDatabase:
     def migrate_further(self) -> Iterator[str]:
         pace = online_migration.PieceSizes()
         while (phase := self._migration_phase()) is not None:
+            if not self._has_room(phase):
+                _log.warning("%s is used as it is: migrating it needs more room on the disk", self._path)
+                return
             if phase in ("begin", "end"):
                 self._begin_or_end_migration()
                 yield f"{phase} the migration"
@@ -227,6 +240,11 @@ class SqliteDatabase:
     def _migration_phase(self) -> online_migration.Phase | None:
         with self.read() as connection:
             return online_migration.phase(connection.raw)
+
+    def _has_room(self, phase: online_migration.Phase) -> bool:
+        """Whether the next step leaves enough of the disk for other writes."""
+        wanted = {"begin": self.size() + LEFT_FREE_BYTES, "copy": LEFT_FREE_BYTES}.get(phase, 0)
+        return shutil.disk_usage(self._path.parent).free >= wanted
 
     def _begin_or_end_migration(self) -> None:
         with self._write_turn(None), translated_errors(), self._changing_schema() as connection:

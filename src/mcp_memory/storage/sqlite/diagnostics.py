@@ -130,7 +130,7 @@ def _schema(connection: apsw.Connection) -> Iterator[Finding]:
     elif version > newest:
         yield Finding("schema", False, f"version {version}, this program knows {newest}", "update mcp-memory")
     else:
-        meanwhile = "; a running server migrates it" if version < newest else ""
+        meanwhile = "; rows are examined once a server has migrated it" if version < newest else ""
         yield Finding("schema", True, f"version {version} of {newest}{meanwhile}")
 
 
