@@ -18,8 +18,9 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.errors import Unavailable
 from mcp_memory.model import Filter
-from mcp_memory.storage import queries
+from mcp_memory.storage import Database, queries
 from mcp_memory.storage.backup_file import verify_backup
 from mcp_memory.storage.sqlite import SqliteDatabase, online_migration
 from mcp_memory.storage.sqlite.database import LEFT_FREE_BYTES
@@ -88,7 +89,7 @@ def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
         return found
 
 
-def migrate(database: SqliteDatabase) -> int:
+def migrate(database: Database) -> int:
     return sum(1 for _ in database.migrate_further())
 
 
@@ -313,6 +314,37 @@ def test_background_work_migrates_a_large_file(path: Path) -> None:
         assert engine.scheduled_maintenance.migrate_further(lambda: True) > 10
         assert engine.scheduled_maintenance.migrate_further(lambda: True) == 0
     assert version(path) == NEWEST
+
+
+@pytest.mark.parametrize("step", [1, 9, 15])
+def test_copies_that_another_release_began_are_made_again(usual: Path, path: Path, step: int) -> None:
+    engine_on(SqliteDatabase(usual), 9).close()
+    with closing(opened(path)) as database:
+        database.migrate(queries.migrations("sqlite"))
+        for _ in islice(database.migrate_further(), step):
+            pass
+        assert version(path) == 13
+        with closing(apsw.Connection(str(path))) as earlier:
+            earlier.execute("DROP INDEX memory_archived__compact")
+        migrate(database)
+        assert all(one.is_well for one in database.examine() if one.subject != "disk")
+    assert rows(path) == rows(usual)
+
+
+def test_a_copy_that_lacks_a_row_replaces_nothing_and_a_repair_begins_again(path: Path) -> None:
+    with engine_on(opened(path), 9) as engine:
+        before, database = acts.state(engine), engine._context.store.database
+        for step in database.migrate_further():
+            if step.endswith("of search_event"):  # the last one
+                break
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("DELETE FROM memory__compact WHERE seq = 1")
+        with pytest.raises(Unavailable, match="rows of memory were copied: run `mcp-memory doctor --repair`"):
+            migrate(database)
+        assert (version(path), acts.state(engine)) == (13, before)
+        assert database.repair() == 0
+        assert migrate(database) > 10
+        assert (version(path), acts.state(engine)) == (NEWEST, before)
 
 
 def test_copies_never_fill_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

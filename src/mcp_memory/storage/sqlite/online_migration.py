@@ -95,8 +95,10 @@ def phase(raw: apsw.Connection) -> Phase | None:
     [[version]] = raw.execute("PRAGMA user_version")
     if version != LAST_OF_TEXT:
         return "remove" if _replaced(raw) else None
-    names = {entry.name for entry in _entries(raw)}
-    if not names >= {_MARKS, *_TRIGGERS}:
+    here = {entry.name: entry.sql for entry in _entries(raw)}
+    # Copies that another release began may have other indexes.
+    copies = {name: sql for name, sql in here.items() if name.endswith(_COPY)}
+    if not here.keys() >= {_MARKS, *_TRIGGERS} or copies != _copies():
         return "begin"
     return "copy" if raw.execute(_SQL["marks"]).fetchall() else "end"
 
@@ -156,7 +158,10 @@ def put_in_place(raw: apsw.Connection) -> None:
     for table in COPIED:
         [(there, copied)] = raw.execute(_SQL["count_copies"].format(table=table))
         if there != copied:  # never seen; but what is missing here would be lost
-            raise Unavailable(f"{copied:,} of {there:,} rows of {table} were copied: run `mcp-memory doctor`")
+            counts = f"{copied:,} of {there:,} rows of {table} were copied"
+            raise Unavailable(
+                f"{counts}: run `mcp-memory doctor --repair`, after which the copying begins again"
+            )
     for table, times in IN_PLACE:
         assignments = ", ".join(f"{time} = {_SQL['compact_time'].format(column=time)}" for time in times)
         raw.execute(_SQL["compact_times_in_place"].format(table=table, assignments=assignments))
@@ -272,6 +277,12 @@ def _other_objects(version: int) -> list[_SchemaEntry]:
 def _objects(table: str) -> tuple[_SchemaEntry, ...]:
     """A table of the newest schema, and its indexes in their order."""
     return tuple(entry for entry in _schema(NEWEST)[0] if entry.table == table)
+
+
+@cache
+def _copies() -> Mapping[str, str]:
+    """The statements that make the copies and their indexes, by name."""
+    return {entry.name + _COPY: _copying(entry) for table in COPIED for entry in _objects(table)}
 
 
 @cache
