@@ -77,7 +77,7 @@ class ScheduledMaintenance(Topic):
         return Indexing(self._context).catch_up_anywhere()
 
     def migrate_further(self, going_on: Callable[[], bool]) -> int:
-        """Go on with a migration until it is done or told to stop. Returns the number of steps."""
+        """Resume a migration until it is done or may not continue. Returns the number of steps."""
         count = 0
         try:
             for step in self._context.store.database.migrate_further():
