@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mcp_memory.embedding import Embedder
 from mcp_memory.engine import Engine
+from mcp_memory.engine.context import MOST_TOLD
 from mcp_memory.engine.drafts import NewMemory
 from mcp_memory.model import Caller
 from tests.conftest import EngineMaker
@@ -96,3 +99,13 @@ def test_each_client_is_told_once_what_helps(make_engine: EngineMaker, minilm: E
     elsewhere = engine.acting_for(Caller("elsewhere", engine.caller.client))
     elsewhere.memories.remember(NewMemory(content=FACTS["es"][1]))
     assert [HINT in elsewhere.recall.recall(SPANISH).mode for _ in range(2)] == [True, False]
+
+
+def test_clients_under_ever_new_names_do_not_fill_the_memory(
+    make_engine: EngineMaker, minilm: Embedder
+) -> None:
+    engine = make_engine(model=minilm)
+    context = engine.recall._context
+    for number in range(MOST_TOLD + 10):
+        assert replace(context, caller=Caller("space", f"client {number}")).tell_once("a hint")
+    assert len(context.told) <= MOST_TOLD

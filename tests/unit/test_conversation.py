@@ -14,7 +14,7 @@ from mcp_memory.ranking.conversation import (
     with_near_words,
     words_in_context,
 )
-from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors, turns, unit_vectors
+from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors, neighbour_rows, unit_vectors
 from mcp_memory.ranking.wording import Vocabulary, Wording
 
 ROW: dict[int, Neighbours] = {
@@ -81,7 +81,7 @@ def test_a_near_word_counts_by_closeness_and_rarity_and_less_than_the_word_itsel
 
 
 def test_meaning_is_raised_towards_the_best_neighbour_and_never_lowered() -> None:
-    rows = turns({1: (None, 2), 2: (1, None)}, {1: 0, 2: 1}, 2)
+    rows = neighbour_rows({1: (None, 2), 2: (1, None)}, {1: 0, 2: 1}, 2)
     first, second = meaning_in_context(np.array([0.9, 0.1, 0.0]), rows, 1.0)
     assert first == 0.9
     assert 0.1 < second < 0.9

@@ -94,7 +94,7 @@ def test_facts_that_are_stored_one_after_the_other_share_less_than_turns() -> No
 
 def test_a_turn_in_its_thread_means_what_the_turns_beside_it_are_about() -> None:
     vectors = unit_vectors([7, 8, 9], np.eye(3, dtype=np.float32))
-    rows = vectors.turns({7: (None, 8), 8: (7, 9), 9: (8, 6)})
+    rows = vectors.neighbour_rows({7: (None, 8), 8: (7, 9), 9: (8, 6)})
     first, second, third = in_thread(np.array([1.0, 0.0, 0.0, 0.0]), vectors, rows)
     assert math.isclose(first, 1 / math.hypot(1, NEXT), rel_tol=1e-5)
     assert math.isclose(second, PREVIOUS / math.hypot(PREVIOUS, 1, NEXT), rel_tol=1e-5)

@@ -22,6 +22,9 @@ from mcp_memory.tuning import BackupPlan, Limits, Tuning
 NOTE_PATIENCE = 0.25
 """Seconds that a read waits for other writers to record usage."""
 
+MOST_TOLD = 1_000
+"""Clients of which a process remembers that they were given a hint; beyond them it may be given again."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -101,6 +104,8 @@ class Context:
         once = (hint, self.caller.space, self.caller.client)
         if once in self.told:
             return False
+        if len(self.told) >= MOST_TOLD:  # clients choose their names
+            self.told.clear()
         self.told.add(once)
         return True
 

@@ -345,7 +345,7 @@ def _meaning_in_context(
     strength: float,
     exchange: float,
 ) -> dict[int, float]:
-    turns = vectors.turns(around)
+    turns = vectors.neighbour_rows(around)
     cosines = vectors.cosines(meaning.vector)
     similar = found.worth * calibrated_all(cosines, found.unrelated)
     similar[vectors.missing] = 0.0

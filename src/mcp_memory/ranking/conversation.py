@@ -13,7 +13,7 @@ from math import log1p
 from statistics import median
 from typing import TYPE_CHECKING
 
-from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors, turns
+from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors, neighbour_rows
 from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def connectedness(around: Mapping[int, Neighbours], vectors: UnitVectors, sizes:
     """From 0, unconnected facts or long texts, to 1, short turns of a conversation."""
     if not sizes:
         return 0.0
-    coherence = _coherence(vectors.turns(around), vectors)
+    coherence = _coherence(vectors.neighbour_rows(around), vectors)
     spread = (coherence - UNCONNECTED) / (CONNECTED - UNCONNECTED)
     strength = min(1.0, max(0.0, spread)) * min(1.0, FRAGMENT / max(1, median(sizes))) ** 2
     return strength if strength >= FAINT else 0.0
@@ -104,7 +104,7 @@ def words_in_context(
 
     missing = len(seqs)
     rows = np.vstack([worth, np.zeros(worth.shape[1])])  # the last stands for a memory that is missing
-    own, before, after = turns(around, {seq: place for place, seq in enumerate(seqs)}, missing)
+    own, before, after = neighbour_rows(around, {seq: place for place, seq in enumerate(seqs)}, missing)
     steps_back, steps_on = np.full((2, missing + 1), missing)
     steps_back[own], steps_on[own] = before, after
     steps_back[missing] = steps_on[missing] = missing

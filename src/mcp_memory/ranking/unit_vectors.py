@@ -44,8 +44,8 @@ class UnitVectors:
         """The row of whatever has no vector."""
         return len(self.seqs)
 
-    def turns(self, around: Mapping[int, Neighbours]) -> NeighbourRows:
-        return turns(around, self.places, self.missing)
+    def neighbour_rows(self, around: Mapping[int, Neighbours]) -> NeighbourRows:
+        return neighbour_rows(around, self.places, self.missing)
 
     def cosines(self, query: bytes) -> Numbers:
         """The cosine of each row with a vector; the last is 0."""
@@ -68,7 +68,9 @@ def unit_vectors(seqs: Sequence[int], rows: Floats) -> UnitVectors:
     return UnitVectors(seqs, np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)]))
 
 
-def turns(around: Mapping[int, Neighbours], places: Mapping[int | None, int], missing: int) -> NeighbourRows:
+def neighbour_rows(
+    around: Mapping[int, Neighbours], places: Mapping[int | None, int], missing: int
+) -> NeighbourRows:
     """The rows of memories and their neighbours; `missing` stands for a memory that has none."""
     import numpy as np
 
