@@ -5,7 +5,7 @@ import pytest
 from mcp_memory.ranking.limbic import (
     CoOccurrence,
     EntityCandidate,
-    EntityUsage,
+    EntityStanding,
     LimbicWeights,
     deboost,
     fused_relevance,
@@ -22,8 +22,10 @@ WEIGHTS = LimbicWeights()
 HALF_LIFE = timedelta(hours=6931.4718)  # ln 2 / 0.0001
 
 
-def usage(accesses: int = 0, *, degree: int = 0, days: int = 1, age: timedelta = timedelta()) -> EntityUsage:
-    return EntityUsage(
+def usage(
+    accesses: int = 0, *, degree: int = 0, days: int = 1, age: timedelta = timedelta()
+) -> EntityStanding:
+    return EntityStanding(
         created_at=NOW - timedelta(days=3000),
         last_access_at=NOW - age,
         access_count=accesses,
@@ -36,20 +38,13 @@ def candidate(
     key: int,
     cosine: float | None = None,
     words: float | None = None,
-    used: EntityUsage | None = None,
+    used: EntityStanding | None = None,
     status: str = "",
     metadata_share: float = 0.0,
     identifiers: float = 0.0,
 ) -> EntityCandidate:
-    return EntityCandidate(
-        key=key,
-        usage=used or usage(),
-        cosine=cosine,
-        words=words,
-        status=status,
-        metadata_share=metadata_share,
-        identifiers=identifiers,
-    )
+    standing = (used or usage())._replace(status=status, metadata_share=metadata_share)
+    return EntityCandidate(key, standing, cosine, words, identifiers)
 
 
 def order(candidates: list[EntityCandidate], unrelated: float = 0.0) -> list[int]:
@@ -126,8 +121,8 @@ def test_weights_can_be_tuned() -> None:
 
 
 def test_without_an_access_the_age_counts_from_creation() -> None:
-    fresh = EntityUsage(created_at=NOW)
-    old = EntityUsage(created_at=NOW - HALF_LIFE)
+    fresh = EntityStanding(created_at=NOW)
+    old = EntityStanding(created_at=NOW - HALF_LIFE)
     [first, second] = rank([candidate(1, 0.6, used=old), candidate(2, 0.6, used=fresh)], [], NOW)
     assert first.key == 2
     assert second.score == pytest.approx(0.3)
@@ -195,13 +190,13 @@ def test_use_re_orders_results_of_like_relevance() -> None:
     ],
 )
 def test_status_takes_off_relevance(status: str, factor: float) -> None:
-    assert deboost(candidate(1, status=status)) == factor
+    assert deboost(candidate(1, status=status).standing) == factor
 
 
 def test_an_entity_that_is_mostly_metadata_counts_less() -> None:
-    assert deboost(candidate(1, metadata_share=0.5)) == 1.0
-    assert deboost(candidate(1, metadata_share=0.51)) == 0.7
-    assert deboost(candidate(1, status="archived", metadata_share=1.0)) == pytest.approx(0.35)
+    assert deboost(candidate(1, metadata_share=0.5).standing) == 1.0
+    assert deboost(candidate(1, metadata_share=0.51).standing) == 0.7
+    assert deboost(candidate(1, status="archived", metadata_share=1.0).standing) == pytest.approx(0.35)
 
 
 def test_a_de_boost_re_sorts() -> None:

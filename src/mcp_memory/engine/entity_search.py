@@ -15,11 +15,10 @@ from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node
 from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, LimbicWeights, Scored, rank
+from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, EntityStanding, LimbicWeights, Scored, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult, NewSearch
-from mcp_memory.storage.usage import EntityStanding
 from mcp_memory.tuning import Tuning
 
 MEMORY_HITS = 10
@@ -319,13 +318,7 @@ def _limbic_candidates(candidates: EntityCandidates) -> list[EntityCandidate]:
     found, keyword = candidates.found, candidates.found.keyword
     return [
         EntityCandidate(
-            key=seq,
-            usage=standing,
-            cosine=found.cosine.get(seq),
-            words=keyword.get(seq),
-            identifiers=candidates.identifiers.get(seq, 0.0),
-            status=standing.status,
-            metadata_share=standing.metadata_share,
+            seq, standing, found.cosine.get(seq), keyword.get(seq), candidates.identifiers.get(seq, 0.0)
         )
         for seq, standing in candidates.standings.items()
     ]

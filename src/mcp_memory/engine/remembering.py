@@ -27,6 +27,7 @@ from mcp_memory.ranking.decay import effective_confidence
 from mcp_memory.storage import Transaction
 from mcp_memory.text.sameness import Calibration, verdict_on
 from mcp_memory.text.wordings import has_wording, with_wordings
+from mcp_memory.text.words import tokens
 
 CLOSE = 0.875
 """Similarity from which a memory counts as close, from 0 (unrelated) to 1: a cosine of 0.9 with
@@ -182,6 +183,10 @@ class Remembering(Topic):
             begun = self._begun(content)
         with self._context.reading() as tx:
             known, model = tx.memories.equal_to(content), tx.indexes.models().get("active")
+            if known is None and model is not None:
+                # What the write transaction will need, while the model computes.
+                tx.indexes.prepare("memory", model)
+                tokens(content)
         if known is not None:
             return ByWordsOnly("there is a memory with this content")
         return self._indexing.passage(content, model, begun.wait)

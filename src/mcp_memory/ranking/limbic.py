@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
@@ -33,6 +33,8 @@ STATUS_FACTORS: Mapping[str, float] = {
 }  # fmt: skip
 """The graph tool set's multipliers; a status not listed here changes nothing."""
 
+HOUR = timedelta(hours=1)
+
 METADATA_FACTOR = 0.7  # for an entity that is mostly bookkeeping
 METADATA_SHARE = 0.5  # "mostly": more than this share of its active observations
 
@@ -50,9 +52,10 @@ class LimbicWeights:
     floor: float = 0.1  # decay stops here, for single entities and for pairs
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntityUsage:
-    """How an entity has been used so far."""
+class EntityStanding(NamedTuple):
+    """Facts about an entity that ranking needs besides its match. A tuple, as the next ones: dozens are made
+    in a search.
+    """
 
     created_at: datetime
     last_access_at: datetime | None = None
@@ -60,21 +63,25 @@ class EntityUsage:
     active_days: int = 1
     degree: int = 0
     """The number of its active relations."""
+    status: str = ""
+    metadata_share: float = 0.0
+    """Share of its active observations with the kind `metadata`."""
+
+    @property
+    def was_accessed(self) -> bool:
+        return self.last_access_at is not None
 
 
 class EntityCandidate(NamedTuple):
-    """An entity that was found, with its scores. A tuple, as the next ones: dozens are made in a search."""
+    """An entity that was found, with its scores."""
 
     key: int
-    usage: EntityUsage
+    standing: EntityStanding
     cosine: float | None = None
     words: float | None = None
     """The keyword score on a scale of 0 to 1."""
     identifiers: float = 0.0
     """Share of the query's identifiers (INV-21047) that it contains."""
-    status: str = ""
-    metadata_share: float = 0.0
-    """Share of its active observations with the kind `metadata`."""
 
 
 class CoOccurrence(NamedTuple):
@@ -121,15 +128,14 @@ def rank(
     """
     weights = weights or LimbicWeights()
     bases = fused_relevance(candidates, unrelated, alpha)
-    importances = importance([candidate.usage for candidate in candidates], weights)
+    importances = importance([candidate.standing for candidate in candidates], weights)
     together = togetherness(candidates, co_occurrences, now, weights)
-    return weighed(
-        [
-            _unweighed(candidate, base, important, together[candidate.key], now, weights)
-            for candidate, base, important in zip(candidates, bases, importances, strict=True)
-        ],
-        weights,
-    )
+    factors = []
+    for candidate, base, important in zip(candidates, bases, importances, strict=True):
+        key, standing = candidate.key, candidate.standing
+        temporal = temporal_factor(standing.last_access_at or standing.created_at, now, weights)
+        factors.append(Scored(key, base, base, deboost(standing), important, temporal, together[key]))
+    return weighed(factors, weights)
 
 
 def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
@@ -138,7 +144,15 @@ def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     boosts = {item.key: _boost(item, weights) for item in factors}
     scores = guarded({key: relevance * boosts[key] for key, relevance in relevances.items()}, relevances)
     ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
-    return [item._replace(score=scores[item.key], boost=boosts[item.key]) for item in ordered]
+    # Longer than `_replace`, which takes as long as all the rest.
+    return [
+        Scored(
+            key, scores[key], item.base, item.deboost, item.importance, item.temporal_factor,
+            item.cooc_boost, boosts[key],
+        )
+        for item in ordered
+        for key in (item.key,)
+    ]  # fmt: skip
 
 
 def fused_relevance(
@@ -156,24 +170,26 @@ def fused_relevance(
     return [(base + candidate.identifiers) / 2 for candidate, base in zip(candidates, fused, strict=True)]
 
 
-def importance(usages: Sequence[EntityUsage], weights: LimbicWeights) -> list[float]:
+def importance(standings: Sequence[EntityStanding], weights: LimbicWeights) -> list[float]:
     """Salience from accesses, relations and active days, relative to the most used candidate: 0 to 1.38."""
-    most_accesses = max((usage.access_count for usage in usages), default=0)
-    most_days = max((usage.active_days for usage in usages), default=0)
+    most_accesses = max((standing.access_count for standing in standings), default=0)
+    most_days = max((standing.active_days for standing in standings), default=0)
     if most_accesses <= 0:
-        return [0.0] * len(usages)
+        return [0.0] * len(standings)
     return [
-        _log_share(usage.access_count, most_accesses)
-        * (1 + weights.beta_deg * min(usage.degree, weights.degree_cap) / weights.degree_cap)
-        * _consolidation(usage.active_days, most_days, weights)
-        for usage in usages
+        _log_share(standing.access_count, most_accesses)
+        * (1 + weights.beta_deg * min(standing.degree, weights.degree_cap) / weights.degree_cap)
+        * _consolidation(standing.active_days, most_days, weights)
+        if standing.access_count
+        else 0.0
+        for standing in standings
     ]
 
 
 def temporal_factor(since: datetime, now: datetime, weights: LimbicWeights) -> float:
     """Exponential decay by the hour, from 1 down to the floor; the future counts as now."""
-    hours = max(0.0, (now - since).total_seconds() / 3600)
-    return max(weights.floor, math.exp(-weights.lambda_hourly * hours))
+    hours = (now - since) / HOUR
+    return max(weights.floor, math.exp(-weights.lambda_hourly * hours)) if hours > 0 else 1.0
 
 
 def togetherness(
@@ -193,19 +209,17 @@ def togetherness(
     return sums
 
 
-def deboost(candidate: EntityCandidate) -> float:
+def deboost(standing: EntityStanding) -> float:
     """The penalty of an entity's status and bookkeeping type."""
-    mostly_metadata = candidate.metadata_share > METADATA_SHARE
-    return STATUS_FACTORS.get(candidate.status.casefold(), 1.0) * (
-        METADATA_FACTOR if mostly_metadata else 1.0
-    )
+    mostly_metadata = standing.metadata_share > METADATA_SHARE
+    return STATUS_FACTORS.get(standing.status.casefold(), 1.0) * (METADATA_FACTOR if mostly_metadata else 1.0)
 
 
 def guarded(
     scores: Mapping[int, float], relevances: Mapping[int, float], ratio: float = CLEARLY_MORE_RELEVANT
 ) -> dict[int, float]:
     """The scores, none above that of a candidate which is at least `ratio` times as relevant."""
-    by_relevance = sorted(scores, key=lambda key: -relevances[key])
+    by_relevance = sorted(scores, key=relevances.__getitem__, reverse=True)
     result: dict[int, float] = {}
     ceiling = math.inf
     above = 0
@@ -240,26 +254,6 @@ def _fused(candidates: Sequence[EntityCandidate], unrelated: float, alpha: float
         alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
         for candidate, meaning in zip(candidates, meanings, strict=True)
     ]
-
-
-def _unweighed(
-    candidate: EntityCandidate,
-    base: float,
-    important: float,
-    together: float,
-    now: datetime,
-    weights: LimbicWeights,
-) -> Scored:
-    usage = candidate.usage
-    return Scored(
-        key=candidate.key,
-        score=base,
-        base=base,
-        deboost=deboost(candidate),
-        importance=important,
-        temporal_factor=temporal_factor(usage.last_access_at or usage.created_at, now, weights),
-        cooc_boost=together,
-    )
 
 
 def _boost(item: Scored, weights: LimbicWeights) -> float:

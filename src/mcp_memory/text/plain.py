@@ -12,8 +12,14 @@ _PLAIN = frozenset({str, int, float, bool})
 
 def plain(value: Any) -> Any:
     """Texts, numbers, lists and objects; a time is ISO 8601 with its offset, a day without."""
-    if value is None or type(value) in _PLAIN:  # most are
+    kind = type(value)
+    if value is None or kind in _PLAIN:  # most are
         return value
+    # Asked by their type first, which is quicker than whether it is one of several.
+    if kind is dict or isinstance(value, Mapping):
+        return {str(key): item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
+    if kind is list or isinstance(value, tuple | set | frozenset | list):
+        return [item if type(item) in _PLAIN else plain(item) for item in value]
     if isinstance(value, date):  # or a datetime
         return value.isoformat()
     # A shape, recognised without importing pydantic.
@@ -21,8 +27,4 @@ def plain(value: Any) -> Any:
         return plain(dump())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): item if type(item) in _PLAIN else plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [item if type(item) in _PLAIN else plain(item) for item in value]
     return value

@@ -204,9 +204,12 @@ def failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
+_as_text = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def answer(structured: Json) -> types.CallToolResult:
     """The result twice: structured for programs, and as text for hosts that show only text."""
-    text = json.dumps(structured, ensure_ascii=False)
+    text = _as_text(structured)
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
 
 

@@ -62,7 +62,8 @@ class Shape(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: Any) -> Any:
-        return _Reading(value) if _has_attributes(value) else value
+        # A value that carries no other is read as it is.
+        return _Reading(value) if _has_attributes(value) and _carried(value) else value
 
     def fill(self, kind: type[D], **more: Any) -> D:
         """A domain value of this kind from the fields that both have; `more` overrides and adds."""
@@ -146,10 +147,14 @@ class _Reading:
 
 def _with_carried(value: object) -> Iterator[object]:
     yield value
-    for name in _carried_by(type(value)):  # type: ignore[arg-type]  # mypy doubts that types can be hashed
+    for name in _carried(value):
         carried = getattr(value, name, None)
         if _has_attributes(carried):
             yield from _with_carried(carried)
+
+
+def _carried(value: object) -> tuple[str, ...]:
+    return _carried_by(type(value))  # type: ignore[arg-type]  # mypy doubts that types can be hashed
 
 
 @cache

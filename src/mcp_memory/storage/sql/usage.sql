@@ -17,16 +17,19 @@ SELECT a.seq, b.seq, 1, :at FROM entity a JOIN entity b ON b.seq > a.seq
 ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_at = excluded.last_at
 
 -- entity_standings --
--- Usage facts for ranking: `degree` counts active relations, one to itself once; `share` is that of
--- `metadata` among the current observations.
-SELECT e.seq, e.created_at, e.status, a.access_count, a.last_at,
-       (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) AS active_days,
+-- Facts for ranking, after the number in the order of `EntityStanding`: `degree` counts active relations, one to
+-- itself once; `share` is that of `metadata` among the current observations.
+SELECT e.seq, e.created_at, a.last_at, coalesce(a.access_count, 0) AS access_count,
+       CASE WHEN a.last_at IS NULL THEN 1
+            ELSE (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) END AS active_days,
        (SELECT count(*) FROM relation r WHERE r.source_seq = e.seq AND r.ended_at IS NULL)
        + (SELECT count(*) FROM relation r
            WHERE r.target_seq = e.seq AND r.source_seq <> e.seq AND r.ended_at IS NULL) AS degree,
-       (SELECT avg(CASE WHEN m.kind = 'metadata' THEN 1.0 ELSE 0.0 END)
+       e.status,
+       CAST(coalesce((SELECT avg(CASE WHEN m.kind = 'metadata' THEN 1.0 ELSE 0.0 END)
           FROM entity_memory em JOIN memory m ON m.seq = em.memory_seq
-         WHERE em.entity_seq = e.seq AND m.forgotten_at IS NULL AND m.superseded_at IS NULL) AS share
+         WHERE em.entity_seq = e.seq AND m.forgotten_at IS NULL AND m.superseded_at IS NULL), 0.0)
+         AS DOUBLE PRECISION) AS share
   FROM entity e LEFT JOIN entity_access a ON a.entity_seq = e.seq
  WHERE e.space_id = :space_id AND e.seq IN ({keys})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mcp_memory.ranking.unit_vectors import UnitVectors, unit_vectors
@@ -89,6 +89,8 @@ class KeptVectors:
     last_id: int
     count: int
     buffer: _Buffer
+    asked: list[tuple[bytes, vector_codes.Floats]] = field(default_factory=list, compare=False)
+    """The last query, and how similar each is to it: the same search asks for some of them again."""
 
     @property
     def stamp(self) -> tuple[int, int]:
@@ -104,9 +106,10 @@ class KeptVectors:
 
     def similarities(self, query: bytes) -> vector_codes.Floats:
         """The cosine of each, in order."""
-        return vector_codes.cosines_of(
-            self.buffer.rows[: self.count], self.buffer.lengths[: self.count], query
-        )
+        rows, lengths = self.buffer.rows[: self.count], self.buffer.lengths[: self.count]
+        found = vector_codes.cosines_of(rows, lengths, query)
+        self.asked[:] = [(query, found)]
+        return found
 
     def nearest_first(self, query: bytes, least: int) -> list[tuple[int, float]]:
         """The nearest with their cosines, equal ones by their numbers: at least so many, else all."""
@@ -131,7 +134,11 @@ class KeptVectors:
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         places, buffer = self._places(wanted), self.buffer
-        found = vector_codes.cosines_of(buffer.rows[places], buffer.lengths[places], query)
+        known = next((similarities for asked, similarities in self.asked if asked == query), None)
+        if known is not None:
+            found = known[places]
+        else:
+            found = vector_codes.cosines_of(buffer.rows[places], buffer.lengths[places], query)
         return dict(zip(self.seqs[places].tolist(), found.tolist(), strict=True))
 
     def _places(self, wanted: Iterable[int]) -> npt.NDArray[np.intp]:
