@@ -44,15 +44,18 @@ def run(session: Session, config: Config, *, leaves_after: float | None = None) 
     collect_rarely()
     engine = LazyEngine(lambda: session.build_engine("http"))
     connected = Connected()
-    app = build_app(config, engine, sharing(session, engine, connected), connected)
     with listening(config.api_host, config.api_port) as opened:
         port = opened.getsockname()[1]
-        http = server(app, config.api_host, port, config.log_level)
+        address = _address(config.api_host, port)
+
+        def stop() -> None:
+            http.should_exit = True
+
+        beside = sharing(session, engine, connected, http_address=address, stop=stop)
+        http = server(build_app(config, engine, beside, connected), config.api_host, port, config.log_level)
         http.ends_process = True
         http.leaves_after, http.is_needed = leaves_after, lambda: bool(connected())
-        http.announce = lambda: click.echo(
-            f"mcp-memory on {_address(config.api_host, port)} (stop with Ctrl-C)", err=True
-        )
+        http.announce = lambda: click.echo(f"mcp-memory on {address} (stop with Ctrl-C)", err=True)
         # Started in the background, the process ignores the signal that uvicorn raises again at the end.
         with suppress(KeyboardInterrupt):
             http.run(sockets=[opened])

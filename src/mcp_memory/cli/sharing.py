@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,12 @@ def sharing_in_words(session: Session) -> str:
 
 
 def service_of(
-    session: Session, engine: LazyEngine, *, idle: float | None, feed: Feed | None = None
+    session: Session,
+    engine: LazyEngine,
+    *,
+    idle: float | None,
+    feed: Feed | None = None,
+    http_address: str = "",
 ) -> Service:
     from mcp_memory.cli.forwarded import run_command
     from mcp_memory.server.shared.requests import REQUESTS
@@ -73,13 +79,16 @@ def service_of(
         workers=session.config.workers,
         idle=idle,
         feed=feed,
+        http_address=http_address,
     )
 
 
-def sharing(session: Session, engine: LazyEngine, connected: Connected) -> Beside:
+def sharing(
+    session: Session, engine: LazyEngine, connected: Connected, *, http_address: str, stop: Callable[[], None]
+) -> Beside:
     """The shared server that `serve` runs beside its app, for assistants on this machine.
 
-    A running shared server ends, and its clients reconnect here.
+    A running shared server ends, and its clients reconnect here. `mcp-memory stop` calls `stop`.
     """
 
     @asynccontextmanager
@@ -92,7 +101,7 @@ def sharing(session: Session, engine: LazyEngine, connected: Connected) -> Besid
             return
         with suppress(NoServer, Refused):
             ask_at(endpoint, given, "leave", {"because": "mcp-memory serve takes over"}, timeout=PREDECESSOR)
-        service = service_of(session, engine, idle=None, feed=feed)
+        service = service_of(session, engine, idle=None, feed=feed, http_address=http_address)
         try:
             running = service.running(PREDECESSOR)
             await running.__aenter__()
@@ -103,12 +112,20 @@ def sharing(session: Session, engine: LazyEngine, connected: Connected) -> Besid
             yield
             return
         connected.follow(service.connected)
+        stopping = asyncio.create_task(_stopped(service, stop))
         try:
             yield
         finally:
+            stopping.cancel()
             await running.__aexit__(None, None, None)
 
     return beside
+
+
+async def _stopped(service: Service, stop: Callable[[], None]) -> None:
+    await service.host.left()
+    if service.host.ends_process:
+        stop()
 
 
 def _within_limits(engine: Engine, config: Config) -> Engine:

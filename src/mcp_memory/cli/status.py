@@ -38,14 +38,17 @@ def status(session: Session, as_json: bool) -> None:
         _show(found, endpoint.address)
 
 
-@click.command()
+@click.command(short_help="Stop the shared server after running requests.")
 @click.pass_obj
 def stop(session: Session) -> None:
-    """Stop the shared server after running requests. An assistant that needs it starts it again."""
+    """Stop the shared server after running requests, also one that `serve` runs. An assistant that needs it
+    starts it again.
+    """
     endpoint, settings = shared_settings(session)
     try:
         pid = ask_at(endpoint, settings, "status", timeout=PATIENCE)["pid"]
-        ask_at(endpoint, settings, "leave", {"because": "mcp-memory stop"}, timeout=PATIENCE)
+        wish = {"because": "mcp-memory stop", "end_process": True}
+        ask_at(endpoint, settings, "leave", wish, timeout=PATIENCE)
     except NoServer:
         say("No shared server is running.")
         return

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -460,6 +461,18 @@ def test_serve_is_reachable_again_after_its_socket_was_removed(person: Person) -
         assistant.greet()
         assistant.create("tea")
         assert person.server == server.pid
+
+
+def test_stopping_the_shared_server_also_ends_one_that_serves_http(person: Person) -> None:
+    with serving(person) as (server, address):
+        shown = json.loads(person.command("status", "--json").stdout)
+        assert (shown["pid"], shown["http"]) == (server.pid, address)
+        with ThreadPoolExecutor(1) as beside:
+            said = beside.submit(person.command, "stop")
+            # Until its parent has asked how it ended, a process is still listed.
+            assert server.communicate(timeout=PATIENCE)[1].splitlines()[-1] == "Stopped."
+            assert "has ended" in said.result().stdout
+        assert server.returncode == 0
 
 
 @contextmanager

@@ -73,6 +73,8 @@ class Host:
         self._sessions: dict[ClientSession, ConnectedClient] = {}
         self._left = anyio.Event()
         self._leaving = False
+        self.ends_process = False
+        """Whether it was asked to end the whole process, and not only to make way for another server."""
         self._busy = 0
         self._last_seen = self.started = clock()
 
@@ -153,6 +155,7 @@ class Host:
     async def _answered(self, hello: Hello) -> Any:
         if hello.want == "leave":
             log.info("asked to leave: %s", hello.request.get("because", "no reason given"))
+            self.ends_process = bool(hello.request.get("end_process"))
             asyncio.get_running_loop().call_soon(self.leave)
             return {}
         return await anyio.to_thread.run_sync(self._answer, hello)

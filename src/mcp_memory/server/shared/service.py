@@ -41,14 +41,16 @@ class Service:
         workers: int,
         idle: float | None,
         feed: Feed | None = None,
+        http_address: str = "",
     ) -> None:
         """`config_of` completes the settings that a client sent; it raises `Invalid`. `engine_with` returns
-        the engine within that client's limits. `feed` is one that already runs.
+        the engine within that client's limits. `feed` and `http_address` are those of a server that already
+        runs in this process.
         """
         self.engine = engine
         self.config_of = config_of
         self.engine_with = engine_with
-        self.http_address = ""
+        self.http_address = http_address
         self._requests = requests
         self._workers = workers
         self._own_feed = feed is None
