@@ -116,3 +116,22 @@ def test_somebody_who_reads_for_long_does_not_hold_up_every_write(tmp_path: Path
                 )
     database.close()
     assert 1 <= sum(tried) <= 4
+
+
+def test_others_write_while_a_purge_waits_for_somebody_who_reads(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    Store(database).open()
+    with database.write() as connection:
+        connection.raw.execute("CREATE TABLE ballast (n INTEGER PRIMARY KEY, filling BLOB)")
+    with database.read() as reader:
+        reader.run("SELECT count(*) AS n FROM ballast")
+        purge = threading.Thread(target=database.scrub)
+        purge.start()
+        with database.write() as connection:
+            connection.raw.execute("INSERT INTO ballast (filling) VALUES (zeroblob(9))")
+        assert purge.is_alive()
+    purge.join()
+    assert (tmp_path / "memory.db-wal").stat().st_size == 0
+    with database.read() as connection:
+        assert connection.run("SELECT count(*) AS n FROM ballast") == [{"n": 1}]
+    database.close()

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import apsw
 
@@ -65,15 +65,20 @@ class Checkpoints:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return done
 
-    def empty(self, connection: apsw.Connection) -> bool:
-        """Move the whole log into the file and truncate it, so that nothing removed stays in it."""
+    def empty(self, turn: Callable[[], AbstractContextManager[apsw.Connection]]) -> bool:
+        """Move the whole log into the file and truncate it, so that nothing removed stays in it.
+
+        Each attempt has a `turn` of its own, for others write while a reader is waited for.
+        """
         until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
-        while not self._start_over(connection):
+        while True:
+            with turn() as connection:
+                if self._start_over(connection):
+                    return True
             if time.monotonic() > until:
                 _log.warning("the write-ahead log could not be emptied: somebody else reads the database")
                 return False
             time.sleep(EMPTYING_PAUSE)  # SQLite does not wait for another process's checkpoint
-        return True
 
     def _begin(self) -> None:
         if self._thread is None:

@@ -311,8 +311,7 @@ class SqliteDatabase:
         from mcp_memory.storage.sqlite.repairing import is_sound, rebuild_indexes, repair
 
         count = 0
-        with self._write_turn(None), translated_errors():
-            writer = self._open_writer()
+        with self._writer_in_turn() as writer:
             if not is_sound(writer):
                 count = rebuild_indexes(writer)
         with self.write() as connection:
@@ -325,10 +324,15 @@ class SqliteDatabase:
             online_migration.drop_replaced(connection.raw)
             for (table,) in list(connection.raw.execute(_SQL["full_text_tables"])):
                 connection.raw.execute(_SQL["merge_segments"].format(index=table))
-        with self._write_turn(None), translated_errors():
-            writer = self._open_writer()
+        with self._writer_in_turn() as writer:
             writer.execute("VACUUM")
-            self._checkpoints.empty(writer)
+        self._checkpoints.empty(self._writer_in_turn)
+
+    @contextmanager
+    def _writer_in_turn(self) -> Iterator[apsw.Connection]:
+        """The writing connection, outside any transaction, while nobody else writes."""
+        with self._write_turn(None), translated_errors():
+            yield self._open_writer()
 
     def back_up(self, path: Path) -> None:
         _create_private(path)
