@@ -12,7 +12,7 @@ from mcp_memory.storage.scope import in_list
 
 FEW = 20
 """Rows up to which pipelined statements are faster than a COPY."""
-_NO_PARAMS: Params = {}
+NO_PARAMS: Params = {}
 
 
 class PostgresConnection:
@@ -26,13 +26,13 @@ class PostgresConnection:
         self.raw = raw
         self._buffer: list[tuple[str, Params]] = []
 
-    def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
+    def run(self, sql: str, params: Params = NO_PARAMS) -> list[Row]:
         statement = translated(sql)
         with self._sending():
             cursor = self.raw.execute(statement.sql, statement.bound(params), binary=True)
         return cursor.fetchall()
 
-    def tuples(self, sql: str, params: Params = _NO_PARAMS) -> list[tuple[Any, ...]]:
+    def tuples(self, sql: str, params: Params = NO_PARAMS) -> list[tuple[Any, ...]]:
         statement = translated(sql)
         with self._sending(), self.raw.cursor(row_factory=tuple_row) as cursor:
             cursor.execute(statement.sql, statement.bound(params), binary=True)
@@ -41,7 +41,7 @@ class PostgresConnection:
     def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
         return in_list(keys)
 
-    def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
+    def change(self, sql: str, params: Params = NO_PARAMS) -> int:
         statement = translated(sql)
         with self._sending():
             cursor = self.raw.execute(statement.sql, statement.bound(params))

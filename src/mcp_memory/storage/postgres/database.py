@@ -1,7 +1,7 @@
 """The PostgreSQL engine: transactions, migrations and background duties."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from psycopg import sql as psycopg_sql
 from mcp_memory.storage.consistency import repair_inconsistencies
 from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
+from mcp_memory.storage.postgres import online_migration
 from mcp_memory.storage.postgres import schema as postgres_schema
 from mcp_memory.storage.postgres.connection import PostgresConnection
 from mcp_memory.storage.postgres.errors import translated_errors, uncertain_outcome
+from mcp_memory.storage.postgres.hash_form import HashForm
 from mcp_memory.storage.postgres.pool import (
-    SCHEMA,
     Pool,
     Replica,
     connected,
@@ -29,7 +30,7 @@ from mcp_memory.storage.postgres.signals import (
     PostgresChangeSignal,
     PostgresLeaderElection,
 )
-from mcp_memory.storage.postgres.statements import SQL, Raw, run
+from mcp_memory.storage.postgres.statements import SQL, Raw
 from mcp_memory.storage.postgres.vectors import PostgresVectors
 from mcp_memory.storage.postgres.words import PostgresWords
 
@@ -39,6 +40,9 @@ PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
 
 LOCK_SECONDS = 10
 """How long a writer waits for another writer in the same space."""
+
+AT_ONCE_BYTES = 16_000_000
+"""Size of a database up to which a migration takes a fraction of a second, for which everybody waits."""
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = (
@@ -59,10 +63,19 @@ class PostgresDatabase:
     name = "postgres"
 
     def __init__(
-        self, url: str, read_url: str = "", connections: int = CONNECTIONS, patience: float = PATIENCE
+        self,
+        url: str,
+        read_url: str = "",
+        connections: int = CONNECTIONS,
+        patience: float = PATIENCE,
+        *,
+        at_once_bytes: int = AT_ONCE_BYTES,
     ) -> None:
+        """A database of more than `at_once_bytes` is migrated while it is used: see `migrate_further`."""
         self._url = url
         self._read_url = read_url
+        self._at_once_bytes = at_once_bytes
+        self._scripts: Sequence[Script] = ()
         self._primary = Pool(url, connections, patience)
         self._replica = (
             Replica(Pool(read_url, connections, REPLICA_PATIENCE), self._primary) if read_url else None
@@ -72,9 +85,9 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self, *, urgent: bool = False, whole: bool = False) -> Iterator[PostgresConnection]:
-        with translated_errors(), self._begun_reading() as raw:
+        with translated_errors(), self._begun_reading() as (raw, form):
             try:
-                yield PostgresConnection(raw)
+                yield form.connection(raw)
             finally:
                 roll_back(raw)
 
@@ -82,10 +95,11 @@ class PostgresDatabase:
     def write(
         self, *, space: str | None = None, durable: bool = True, patience: float | None = None
     ) -> Iterator[PostgresConnection]:
-        begin = _begin_writing(space, durable, LOCK_SECONDS if patience is None else patience)
+        form = self._primary.hash_form
+        begin = _begin_writing(space, durable, LOCK_SECONDS if patience is None else patience) + form.guard
         with translated_errors(), self._primary.begun(begin, patience) as raw:
             try:
-                connection = PostgresConnection(raw)
+                connection = form.connection(raw)
                 yield connection
                 connection.send()
             except BaseException:
@@ -98,12 +112,16 @@ class PostgresDatabase:
                 self._after_commit(raw, durable)
 
     def migrate(self, scripts: Sequence[Script]) -> None:
+        self._scripts = scripts
         with translated_errors(), connected(self._url) as raw:
             refuse_shared_session(raw, self._url)
-            postgres_schema.migrate(raw, scripts)
+            postgres_schema.migrate(raw, scripts, self._at_once_bytes)
+            self._primary.hash_form.look(raw)
 
     def migrate_further(self) -> Iterator[str]:
-        yield from ()  # `migrate` does everything
+        if not self._primary.hash_form.is_compact:
+            with translated_errors(), connected(self._url) as raw:
+                yield from online_migration.migrate_further(raw, self._scripts)
 
     @contextmanager
     def change_signal(self) -> Iterator[PostgresChangeSignal]:
@@ -129,7 +147,7 @@ class PostgresDatabase:
 
     def size(self) -> int:
         with translated_errors(), connected(self._url) as raw:
-            return int(run(raw, "schema_size", schema=SCHEMA)[0]["bytes"])
+            return postgres_schema.size(raw)
 
     def cache_bytes(self) -> int:
         return 0  # they are in the server's process
@@ -167,14 +185,17 @@ class PostgresDatabase:
             self._replica.pool.close()
 
     @contextmanager
-    def _begun_reading(self) -> Iterator[Raw]:
-        with self._replica.current() if self._replica else nullcontext() as raw:
-            if raw is not None:
-                raw.execute(READ)
-                yield raw
-                return
-        with self._primary.begun(READ) as raw:
-            yield raw
+    def _begun_reading(self) -> Iterator[tuple[Raw, HashForm]]:
+        if self._replica:
+            with self._replica.current() as raw:
+                if raw is not None:
+                    form = self._replica.pool.hash_form
+                    raw.execute(READ + form.guard)
+                    yield raw, form
+                    return
+        form = self._primary.hash_form
+        with self._primary.begun(READ + form.guard) as raw:
+            yield raw, form
 
     def _after_commit(self, raw: Raw, durable: bool) -> None:
         # The commit has succeeded: a failure here must not look like a failure of the write.
