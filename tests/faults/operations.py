@@ -20,7 +20,6 @@ from mcp_memory.model import Filter
 from mcp_memory.storage import Store, queries
 from mcp_memory.storage.backup_file import verify_backup
 from mcp_memory.storage.copying import copy
-from mcp_memory.storage.sqlite.database import SqliteDatabase
 from mcp_memory.storage.sqlite.replacement import put_in_place
 from mcp_memory.tuning import BackupPlan
 from tests.fakes import HashEmbedder
@@ -180,9 +179,8 @@ def _migrate(url: str, target: str) -> None:
 
 
 def _migrate_in_steps(url: str, target: str) -> None:
-    """As a large file is, while it is used."""
-    path = Path(url.removeprefix("sqlite:///"))
-    with closing(SqliteDatabase(path, at_once_bytes=0)) as database:
+    """As a large database is, while it is used."""
+    with closing(open_database(url, at_once_bytes=0)) as database:
         Store(database).open()
         for _ in database.migrate_further():
             pass
@@ -197,7 +195,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "migrate in steps": Operation(
         _migrate_in_steps,
         lambda url, target: version_of(url) == NEWEST,
-        databases=("sqlite",),
         samples=True,
     ),
     "restore": Operation(_restore, _is_restored, _prepare_restore, ("sqlite",), goes_back=True),

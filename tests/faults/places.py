@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psycopg
 
@@ -22,10 +22,10 @@ Prepare = Callable[[Database], None]
 PATIENCE = 120.0
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str, **options: Any) -> Database:
     if url.startswith("sqlite:///"):
-        return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
-    return PostgresDatabase(url, connections=2)
+        return SqliteDatabase(Path(url.removeprefix("sqlite:///")), **options)
+    return PostgresDatabase(url, connections=2, **options)
 
 
 class Places(Protocol):
@@ -86,20 +86,23 @@ class PostgresPlaces:
         self._admin = psycopg.connect(server.url("postgres"), autocommit=True)
         self._numbers = count(1)
 
+    def url(self, base: str) -> str:
+        return self._server.url(base)
+
     def prepared(self, base: str, prepare: Prepare) -> None:
         self._admin.execute(f'CREATE DATABASE "{base}" TEMPLATE template0')
-        _prepare(self._server.url(base), prepare)
-        self.settle(self._server.url(base))
+        _prepare(self.url(base), prepare)
+        self.settle(self.url(base))
 
     def sample(self, base: str, number: int) -> None:
         self._admin.execute(f'CREATE DATABASE "{base}" TEMPLATE template0')
-        put_sample(self._server.url(base), number)
-        self.settle(self._server.url(base))
+        put_sample(self.url(base), number)
+        self.settle(self.url(base))
 
     def copied(self, base: str | None) -> str:
         name = f"round_{next(self._numbers)}"
         self._admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{base or "template0"}"')
-        return self._server.url(name)
+        return self.url(name)
 
     def settle(self, url: str) -> None:
         deadline = time.monotonic() + PATIENCE

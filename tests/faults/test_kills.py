@@ -19,7 +19,16 @@ from tests.faults.places import open_database
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and no fork server")
 
-SOME = ["update memory", "import full", "consolidate", "undo", "copy", "migrate"]
+SOME = [
+    "update memory",
+    "import full",
+    "consolidate",
+    "undo",
+    "copy",
+    "migrate",
+    "migrate in steps",
+    "migrate in steps",
+]
 MORE = [
     *SOME,
     "create entities",
@@ -29,8 +38,6 @@ MORE = [
     "build indexes",
     "back up",
     "restore",
-    "migrate in steps",
-    "migrate in steps",
 ]
 
 

@@ -366,6 +366,18 @@ def test_copies_never_fill_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert version(path) == NEWEST
 
 
+def test_a_lack_of_room_is_told_once_until_there_is_room(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = shutil.disk_usage(path.parent)
+    with closing(opened(path)) as database:
+        database.migrate(queries.migrations("sqlite"))
+        for free, told in ((0, 1), (0, 1), (usage.total, 1), (0, 2), (0, 2)):
+            monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+            assert len([*islice(database.migrate_further(), 2)]) == (2 if free else 0)
+            assert len([one for one in caplog.messages if "more room on the disk" in one]) == told
+
+
 @pytest.mark.parametrize(
     "peculiarity",
     [

@@ -116,6 +116,10 @@ ENGINE_SLOTS = {
         "change": "SET (fastupdate = on)",
         "table": "memory",
         "column": "content",
+        "hash": "content_hash",
+        "milliseconds": "1",
+        "new": "content_hash",
+        "stored": "content_hash",
     },
 }
 PER_QUERY = {"sampled_words": {"part": "2"}}
@@ -123,7 +127,8 @@ NOT_EXPLAINED = ("CREATE", "DROP", "ALTER")
 """Statements that EXPLAIN does not take; the tests of what they make run them."""
 SPECIAL = {
     "move_to_shared", "forget_indexes", "compact_time", "compact_event_time", "compact_hash", "compact_id",
-    "add_mark", "put_mark", "marks", "copy_rows", "count_copies", "redescribe",
+    "add_mark", "put_mark", "marks", "copy_rows", "count_copies", "redescribe", "first_without_copy",
+    "copy_hashes", "lock_memory_against_vacuum", "lock_memory", "without_waiting_for_disk", "vacuum_memory",
 }  # fmt: skip
 """About a temporary table, the schema itself, or what is there only during a migration: likewise."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 import psycopg
@@ -13,6 +14,7 @@ from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.postgres import pool as postgres_pool
 from mcp_memory.storage.postgres.database import PostgresDatabase
+from tests.faults.released_schemas import put_sample
 from tests.postgres_between import BreakingLine, standing_between
 from tests.postgres_server import PostgresServer
 
@@ -218,3 +220,36 @@ def test_where_nobody_can_listen_the_bell_keeps_silent(
     with pytest.raises(Unavailable, match="only takes reads"):
         put(following, 2)
     following.close()
+
+
+def test_a_replica_that_is_not_migrated_yet_is_read_as_it_is(
+    primary: PostgresServer, replica: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_pool, "REPLICA_LAG_SECONDS", float("inf"))
+    with psycopg.connect(primary.url("postgres"), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE older")
+    urls = (primary.url("older"), replica.url("older"))
+    put_sample(urls[0], 13)
+    store, other = Store(PostgresDatabase(*urls, at_once_bytes=0)), PostgresDatabase(urls[0], at_once_bytes=0)
+    with closing(store.open()), closing(Store(other).open()):
+        catch_up(primary, replica)
+        assert_found(store, "replica")
+        hold(replica, held=True)
+        try:
+            for _ in other.migrate_further():
+                pass
+            assert_found(store, "replica")
+            put(store, 1)
+            assert_found(store, "primary")
+            assert not list(store.database.migrate_further())
+        finally:
+            hold(replica, held=False)
+        catch_up(primary, replica)
+        assert_found(store, "replica")
+
+
+def assert_found(store: Store, where: str) -> None:
+    """A memory of the sample, by its hash."""
+    assert reads_at(store) == where
+    with store.read("default", AT) as tx:
+        assert tx.memories.equal_to("Rosa keeps bees in four hives")

@@ -23,7 +23,7 @@ BUILT = {
     "storage/database.py": 1,
     "storage/rows.py": 3,
     "storage/sqlite/connection.py": 1,
-    "storage/postgres/database.py": 1,
+    "storage/postgres/connection.py": 1,
     # Another program's file, whose tables are not known before.
     "storage/sqlite/foreign_file.py": 2,
     # A trigger that is not ours, by whatever name it has.

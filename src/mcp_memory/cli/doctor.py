@@ -13,7 +13,7 @@ from mcp_memory.cli.session import Session
 from mcp_memory.embedding import NoModel
 from mcp_memory.engine.indexing import ENGLISH_MODELS, MULTILINGUAL_HINT
 from mcp_memory.errors import MemoryServerError
-from mcp_memory.storage import Database
+from mcp_memory.storage import Database, Store
 from mcp_memory.storage.diagnostics import Finding
 
 MODEL_ADVICE = "run `mcp-memory model install`, or `mcp-memory model test` to see more"
@@ -33,7 +33,7 @@ def doctor(ctx: click.Context, session: Session, quick: bool, repair: bool, as_j
     """Check the installation, and say how to fix each problem. The exit code is 1 if there is one."""
     if repair:
         with closing(wiring.open_database(session.config)) as database:
-            note(f"{database.repair():,} things were repaired.")
+            note(f"{_repair(database):,} things were repaired.")
     found: list[Finding] = []
     for finding in _findings(session, quick):
         found.append(finding)
@@ -43,6 +43,21 @@ def doctor(ctx: click.Context, session: Session, quick: bool, repair: bool, as_j
         print_json(found)
     if not all(finding.is_well for finding in found):
         ctx.exit(1)
+
+
+def _repair(database: Database) -> int:
+    """Repair, also what stands in the way of a migration; migrate; and repair what needs today's tables."""
+    count = database.repair()
+    try:
+        Store(database).open()
+        steps = sum(1 for _ in database.migrate_further())
+    except Exception as error:
+        # Whatever else is wrong is a finding, too.
+        note(f"The database is not migrated to this release: {error}")
+        return count
+    if steps:
+        note("The database was migrated to this release.")
+    return count + database.repair()
 
 
 def _findings(session: Session, quick: bool) -> Iterator[Finding]:

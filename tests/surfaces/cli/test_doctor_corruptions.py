@@ -10,6 +10,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from mcp_memory.storage import queries
+from mcp_memory.storage.sqlite.database import AT_ONCE_BYTES
+from tests.faults.released_schemas import put_sample, version_of
 from tests.surfaces.cli.shell import Shell
 
 PAGE = 4096
@@ -259,3 +262,13 @@ def test_a_damage_is_reported_and_repaired_where_it_can_be(lived_in: Shell, name
 
 def test_at_least_twenty_four_damages_are_tried() -> None:
     assert len(DAMAGES) >= 24
+
+
+def test_a_large_file_of_an_earlier_release_is_migrated_and_then_repaired(shell: Shell) -> None:
+    put_sample(f"sqlite:///{shell.file}", 13)
+    sql("UPDATE memory SET updated_at = 'soon' WHERE seq = 2")(shell.file)
+    sql(f"INSERT INTO setting VALUES ('padding', '[\"{'x' * AT_ONCE_BYTES}\"]')")(shell.file)
+    told = shell.run("doctor", "--repair", exit_code=0)
+    assert "The database was migrated to this release." in told.stderr
+    assert version_of(f"sqlite:///{shell.file}") == queries.migrations("sqlite")[-1].number
+    assert not problems(shell, exit_code=0)

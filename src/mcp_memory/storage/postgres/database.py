@@ -1,22 +1,23 @@
-"""The PostgreSQL engine: transactions, bulk writes, migrations and background duties."""
+"""The PostgreSQL engine: transactions, migrations and background duties."""
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql as psycopg_sql
-from psycopg.rows import tuple_row
 
 from mcp_memory.storage.consistency import repair_inconsistencies
-from mcp_memory.storage.database import Duty, Params, Row, Script, insert_sql
+from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
+from mcp_memory.storage.postgres import online_migration
 from mcp_memory.storage.postgres import schema as postgres_schema
+from mcp_memory.storage.postgres.connection import PostgresConnection
 from mcp_memory.storage.postgres.errors import translated_errors, uncertain_outcome
+from mcp_memory.storage.postgres.hash_form import HashForm
 from mcp_memory.storage.postgres.pool import (
-    SCHEMA,
     Pool,
     Replica,
     connected,
@@ -29,10 +30,9 @@ from mcp_memory.storage.postgres.signals import (
     PostgresChangeSignal,
     PostgresLeaderElection,
 )
-from mcp_memory.storage.postgres.statements import SQL, Raw, run, translated
+from mcp_memory.storage.postgres.statements import SQL, Raw
 from mcp_memory.storage.postgres.vectors import PostgresVectors
 from mcp_memory.storage.postgres.words import PostgresWords
-from mcp_memory.storage.scope import in_list
 
 CONNECTIONS = 10
 PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
@@ -41,6 +41,9 @@ PATIENCE, REPLICA_PATIENCE = 10.0, 1.0
 LOCK_SECONDS = 10
 """How long a writer waits for another writer in the same space."""
 
+AT_ONCE_BYTES = 16_000_000
+"""Size of a database up to which a migration takes a fraction of a second, for which everybody waits."""
+
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = (
     "BEGIN ISOLATION LEVEL READ COMMITTED;"
@@ -48,9 +51,6 @@ WRITE = (
     " SET LOCAL idle_in_transaction_session_timeout = '60s'"
 )
 NOT_DURABLE = "; SET LOCAL synchronous_commit = off"
-FEW = 20
-"""Rows up to which pipelined statements are faster than a COPY."""
-_NO_PARAMS: Params = {}
 
 
 class PostgresDatabase:
@@ -63,10 +63,19 @@ class PostgresDatabase:
     name = "postgres"
 
     def __init__(
-        self, url: str, read_url: str = "", connections: int = CONNECTIONS, patience: float = PATIENCE
+        self,
+        url: str,
+        read_url: str = "",
+        connections: int = CONNECTIONS,
+        patience: float = PATIENCE,
+        *,
+        at_once_bytes: int = AT_ONCE_BYTES,
     ) -> None:
+        """A database of more than `at_once_bytes` is migrated while it is used: see `migrate_further`."""
         self._url = url
         self._read_url = read_url
+        self._at_once_bytes = at_once_bytes
+        self._scripts: Sequence[Script] = ()
         self._primary = Pool(url, connections, patience)
         self._replica = (
             Replica(Pool(read_url, connections, REPLICA_PATIENCE), self._primary) if read_url else None
@@ -75,21 +84,22 @@ class PostgresDatabase:
         self.vectors = PostgresVectors(self._outside_transactions)
 
     @contextmanager
-    def read(self, *, urgent: bool = False, whole: bool = False) -> Iterator["PostgresConnection"]:
-        with translated_errors(), self._begun_reading() as raw:
+    def read(self, *, urgent: bool = False, whole: bool = False) -> Iterator[PostgresConnection]:
+        with translated_errors(), self._begun_reading() as (raw, form):
             try:
-                yield PostgresConnection(raw)
+                yield form.connection(raw)
             finally:
                 roll_back(raw)
 
     @contextmanager
     def write(
         self, *, space: str | None = None, durable: bool = True, patience: float | None = None
-    ) -> Iterator["PostgresConnection"]:
-        begin = _begin_writing(space, durable, LOCK_SECONDS if patience is None else patience)
+    ) -> Iterator[PostgresConnection]:
+        form = self._primary.hash_form
+        begin = _begin_writing(space, durable, LOCK_SECONDS if patience is None else patience) + form.guard
         with translated_errors(), self._primary.begun(begin, patience) as raw:
             try:
-                connection = PostgresConnection(raw)
+                connection = form.connection(raw)
                 yield connection
                 connection.send()
             except BaseException:
@@ -102,12 +112,16 @@ class PostgresDatabase:
                 self._after_commit(raw, durable)
 
     def migrate(self, scripts: Sequence[Script]) -> None:
+        self._scripts = scripts
         with translated_errors(), connected(self._url) as raw:
             refuse_shared_session(raw, self._url)
-            postgres_schema.migrate(raw, scripts)
+            postgres_schema.migrate(raw, scripts, self._at_once_bytes)
+            self._primary.hash_form.look(raw)
 
     def migrate_further(self) -> Iterator[str]:
-        yield from ()  # `migrate` does everything
+        if not self._primary.hash_form.is_compact:
+            with translated_errors(), connected(self._url) as raw:
+                yield from online_migration.migrate_further(raw, self._scripts)
 
     @contextmanager
     def change_signal(self) -> Iterator[PostgresChangeSignal]:
@@ -133,7 +147,7 @@ class PostgresDatabase:
 
     def size(self) -> int:
         with translated_errors(), connected(self._url) as raw:
-            return int(run(raw, "schema_size", schema=SCHEMA)[0]["bytes"])
+            return postgres_schema.size(raw)
 
     def cache_bytes(self) -> int:
         return 0  # they are in the server's process
@@ -162,7 +176,7 @@ class PostgresDatabase:
         finally:
             target.close()
 
-    def set_sequences(self, connection: "PostgresConnection", last: Sequence[dict[str, Any]]) -> None:
+    def set_sequences(self, connection: PostgresConnection, last: Sequence[dict[str, Any]]) -> None:
         connection.change_many(SQL["set_sequence"], last)
 
     def close(self) -> None:
@@ -171,14 +185,17 @@ class PostgresDatabase:
             self._replica.pool.close()
 
     @contextmanager
-    def _begun_reading(self) -> Iterator[Raw]:
-        with self._replica.current() if self._replica else nullcontext() as raw:
-            if raw is not None:
-                raw.execute(READ)
-                yield raw
-                return
-        with self._primary.begun(READ) as raw:
-            yield raw
+    def _begun_reading(self) -> Iterator[tuple[Raw, HashForm]]:
+        if self._replica:
+            with self._replica.current() as raw:
+                if raw is not None:
+                    form = self._replica.pool.hash_form
+                    raw.execute(READ + form.guard)
+                    yield raw, form
+                    return
+        form = self._primary.hash_form
+        with self._primary.begun(READ + form.guard) as raw:
+            yield raw, form
 
     def _after_commit(self, raw: Raw, durable: bool) -> None:
         # The commit has succeeded: a failure here must not look like a failure of the write.
@@ -194,107 +211,12 @@ class PostgresDatabase:
                 self._replica.forget_position()
 
     @contextmanager
-    def _outside_transactions(self) -> Iterator["PostgresConnection"]:
+    def _outside_transactions(self) -> Iterator[PostgresConnection]:
         """For statements that PostgreSQL refuses in a transaction, like CREATE INDEX CONCURRENTLY."""
         with translated_errors(), connected(self._url) as raw:
             connection = PostgresConnection(raw)
             yield connection
             connection.send()
-
-
-class PostgresConnection:
-    """A transaction on one psycopg connection.
-
-    Statements without a result are buffered, and sent in one pipeline with the next statement that has
-    one: most of the time is network latency.
-    """
-
-    def __init__(self, raw: Raw) -> None:
-        self.raw = raw
-        self._buffer: list[tuple[str, Params]] = []
-
-    def run(self, sql: str, params: Params = _NO_PARAMS) -> list[Row]:
-        statement = translated(sql)
-        with self._sending():
-            cursor = self.raw.execute(statement.sql, statement.bound(params), binary=True)
-        return cursor.fetchall()
-
-    def tuples(self, sql: str, params: Params = _NO_PARAMS) -> list[tuple[Any, ...]]:
-        statement = translated(sql)
-        with self._sending(), self.raw.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(statement.sql, statement.bound(params), binary=True)
-            return cursor.fetchall()
-
-    def listed(self, keys: Sequence[Any]) -> tuple[str, Params]:
-        return in_list(keys)
-
-    def change(self, sql: str, params: Params = _NO_PARAMS) -> int:
-        statement = translated(sql)
-        with self._sending():
-            cursor = self.raw.execute(statement.sql, statement.bound(params))
-        return cursor.rowcount
-
-    def change_many(self, sql: str, rows: Sequence[Params]) -> None:
-        statement = translated(sql)
-        bound = [statement.bound(row) for row in rows]
-        if len(rows) <= FEW:
-            self._buffer += [(statement.sql, row) for row in bound]
-            return
-        self.send()
-        with self.raw.cursor() as cursor:
-            cursor.executemany(statement.sql, bound)
-
-    def send(self) -> None:
-        """Send the buffered statements."""
-        with self._sending():
-            pass
-
-    @contextmanager
-    def _sending(self) -> Iterator[None]:
-        if not self._buffer:
-            yield
-            return
-        buffer, self._buffer = self._buffer, []
-        try:
-            with self.raw.pipeline():
-                for sql, params in buffer:
-                    self.raw.execute(sql, params)
-                yield
-        except BaseException:
-            # After a failure the server skips statements that the driver takes for prepared.
-            self.raw.close()
-            raise
-
-    def insert_all(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
-    ) -> None:
-        if len(rows) <= FEW:
-            self.change_many(insert_sql(table, columns), rows)
-            return
-        self.send()
-        # Binary data must have exactly the types of the columns: PostgreSQL converts nothing here.
-        types = self._types(table, columns)
-        with (
-            self.raw.cursor() as cursor,
-            cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row([row[column] for column in columns])
-
-    def insert_numbered(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
-    ) -> list[int]:
-        if len(rows) == 1:
-            return [row["seq"] for row in self.run(f"{insert_sql(table, columns)} RETURNING seq", rows[0])]
-        numbers = self.run(SQL["next_numbers"], {"table": table, "count": len(rows)})
-        numbered = [{**row, **number} for row, number in zip(rows, numbers, strict=True)]
-        self.insert_all(table, ("seq", *columns), numbered)
-        return [number["seq"] for number in numbers]
-
-    def _types(self, table: str, columns: Sequence[str]) -> list[int]:
-        known = {row["name"]: row["oid"] for row in self.run(SQL["column_types"], {"table": table})}
-        return [known[column] for column in columns]
 
 
 def _begin_writing(space: str | None, durable: bool, patience: float) -> str:

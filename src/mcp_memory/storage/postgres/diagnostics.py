@@ -15,6 +15,7 @@ from mcp_memory.storage.consistency import inconsistencies
 from mcp_memory.storage.database import Params
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.postgres.errors import translated_errors
+from mcp_memory.storage.postgres.online_migration import is_migrating, is_under_way
 from mcp_memory.storage.postgres.pool import SCHEMA, connected, refuse_shared_session
 from mcp_memory.storage.postgres.schema import OLDEST_PGVECTOR, OLDEST_SERVER
 from mcp_memory.storage.postgres.statements import Raw, run, translated
@@ -98,6 +99,10 @@ def _schema(raw: Raw) -> Iterator[Finding]:
         yield Finding("schema", True, f"there is no schema {SCHEMA} yet: the first start creates it")
         return
     version = run(raw, "schema_version")[0]["number"]
+    if is_under_way(raw):
+        detail = f"version {version}; a running server migrates it to {newest} in the background"
+        yield Finding("schema", True, detail)
+        return
     advice = "update mcp-memory" if version > newest else "start this release once: that migrates it"
     yield Finding("schema", version == newest, f"version {version}, this program knows {newest}", advice)
 
@@ -137,7 +142,7 @@ def _connections(raw: Raw) -> Iterator[Finding]:
 
 
 def _indexes(raw: Raw) -> Iterator[Finding]:
-    rows = run(raw, "all_indexes", schema=SCHEMA)
+    rows = [row for row in run(raw, "all_indexes", schema=SCHEMA) if not is_migrating(row["name"])]
     unfit = sorted(row["name"] for row in rows if not row["fit"])
     near = sum(row["name"].startswith("vector_near_") for row in rows)
     detail = (

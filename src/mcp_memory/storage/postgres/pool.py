@@ -16,6 +16,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.storage.postgres.errors import unreachable
+from mcp_memory.storage.postgres.hash_form import HashForm
 from mcp_memory.storage.postgres.statements import Raw, run
 from mcp_memory.storage.postgres.values import register_values
 
@@ -126,6 +127,7 @@ class Pool:
         self._url = url
         self._opening = threading.Lock()
         self._connections = connections
+        self.hash_form = HashForm()
         self._pool: ConnectionPool[Raw] = ConnectionPool(
             kwargs=connection_options(url), configure=configure, min_size=1, max_size=connections, open=False,
             timeout=patience, reconnect_timeout=patience, name=SCHEMA,

@@ -7,6 +7,9 @@ from psycopg import IsolationLevel, errors, sql
 
 from mcp_memory.errors import Unavailable
 from mcp_memory.storage.database import Script
+from mcp_memory.storage.postgres import online_migration
+from mcp_memory.storage.postgres.hash_form import LAST_OF_TEXT
+from mcp_memory.storage.postgres.online_migration import FUNCTIONS, WITHOUT_INDEX
 from mcp_memory.storage.postgres.pool import SCHEMA, configure
 from mcp_memory.storage.postgres.signals import MIGRATION_LOCK
 from mcp_memory.storage.postgres.statements import Raw, run
@@ -15,9 +18,13 @@ OLDEST_SERVER, OLDEST_PGVECTOR = 14, (0, 8)
 """Earlier versions lack SQL-standard function bodies, and filters during an index scan."""
 
 
-def migrate(raw: Raw, scripts: Sequence[Script]) -> None:
-    newest = scripts[-1].number
-    if _version(raw) == newest:
+def migrate(raw: Raw, scripts: Sequence[Script], at_once_bytes: int) -> None:
+    """A database of more than `at_once_bytes` may be left to be migrated while it is used."""
+    version, newest = _version(raw), scripts[-1].number
+    if version == newest:
+        return
+    is_large = size(raw) > at_once_bytes
+    if is_large and version == LAST_OF_TEXT and _is_served(raw, scripts):
         return
     # Whatever the role's default: after waiting for the lock, the other server's migration must be visible.
     raw.isolation_level = IsolationLevel.READ_COMMITTED
@@ -32,12 +39,41 @@ def migrate(raw: Raw, scripts: Sequence[Script]) -> None:
             )
         if version == 0:
             _prepare(raw)
-        for script in scripts[version:]:
-            _apply(raw, script)
-            run(raw, "add_migration", number=script.number, name=script.name)
+        if not is_large or not _is_left_to_background(raw, scripts):
+            online_migration.abandon(raw)
+            _apply(raw, scripts[_version(raw) :])
 
 
-def _apply(raw: Raw, script: Script) -> None:
+def _is_served(raw: Raw, scripts: Sequence[Script]) -> bool:
+    """Whether the database is used as it is already."""
+    return online_migration.is_under_way(raw) and online_migration.can_serve(raw, scripts)
+
+
+def _is_left_to_background(raw: Raw, scripts: Sequence[Script]) -> bool:
+    """Give tables up to schema 13 what takes no time. Returns whether that is enough to use them."""
+    if _version(raw) > LAST_OF_TEXT:
+        return False
+    _apply(raw, scripts[_version(raw) : WITHOUT_INDEX - 1])
+    if not online_migration.can_serve(raw, scripts):
+        return False
+    if not online_migration.is_under_way(raw):
+        for script in scripts[_version(raw) : WITHOUT_INDEX]:
+            _note(raw, script)
+        _run(raw, scripts[FUNCTIONS - 1])
+    return True
+
+
+def _apply(raw: Raw, scripts: Sequence[Script]) -> None:
+    for script in scripts:
+        _run(raw, script)
+        _note(raw, script)
+
+
+def _note(raw: Raw, script: Script) -> None:
+    run(raw, "add_migration", number=script.number, name=script.name)
+
+
+def _run(raw: Raw, script: Script) -> None:
     try:
         raw.execute(script.sql)
     except errors.InsufficientPrivilege as error:
@@ -141,3 +177,8 @@ def _place(raw: Raw) -> str:
 
 def _setting(raw: Raw, name: str) -> str:
     return str(run(raw, "server_setting", name=name)[0]["value"])
+
+
+def size(raw: Raw) -> int:
+    """Bytes on disk."""
+    return int(run(raw, "schema_size", schema=SCHEMA)[0]["bytes"])

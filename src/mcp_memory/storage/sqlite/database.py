@@ -75,6 +75,7 @@ class SqliteDatabase:
         self._path = path
         self._at_once_bytes = at_once_bytes
         self._is_compact = False
+        self._had_room = True
         self._scripts: Sequence[Script] = ()
         self._log_path = path.with_name(path.name + "-wal")
         self._shared_path = path.with_name(path.name + "-shm")
@@ -222,8 +223,10 @@ class SqliteDatabase:
     def migrate_further(self) -> Iterator[str]:
         pace = online_migration.PieceSizes()
         while (phase := self._migration_phase()) is not None:
-            if not self._has_room(phase):
-                _log.warning("%s is used as it is: migrating it needs more room on the disk", self._path)
+            had_room, self._had_room = self._had_room, self._has_room(phase)
+            if not self._had_room:
+                if had_room:
+                    _log.warning("%s is used as it is: migrating it needs more room on the disk", self._path)
                 return
             if phase in ("begin", "end"):
                 self._begin_or_end_migration()
