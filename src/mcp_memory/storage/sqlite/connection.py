@@ -29,6 +29,7 @@ _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType, apsw.carray})
 _AS_JSON = frozenset({dict, list, tuple})
+_PLAIN = (str, int, float, bytes)
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -207,10 +208,13 @@ def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count
 
 def _stored_column(values: Sequence[Any], stored: Callable[[Any], Any]) -> Sequence[Any]:
     """The values of one column, which is often the same value in every row."""
-    if type(values[0]) in _STORED_AS_IS and {*map(type, values)} <= _STORED_AS_IS:
+    kinds = {*map(type, values)}
+    if kinds <= _STORED_AS_IS:
         return values
     if len({*map(id, values)}) == 1:
         return [stored(values[0])] * len(values)
+    if kinds <= _AS_JSON and all(values):
+        return list(map(_to_json, values))
     return [value if type(value) in _STORED_AS_IS else stored(value) for value in values]
 
 
@@ -221,9 +225,7 @@ def _id_parameters(sql: str) -> tuple[str, ...]:
     return tuple({name for names in found for name in names.replace(":", "").split(", ")})
 
 
-@lru_cache(maxsize=1000)
 def _id_bytes(id: Any) -> Any:
-    """Cached: the events of one transaction share their act."""
     is_uuid = isinstance(id, str) and _UUID.fullmatch(id)
     return bytes.fromhex(id.replace("-", "")) if is_uuid else id
 
@@ -240,7 +242,7 @@ def _stored(value: Any) -> Any:
     if isinstance(value, datetime):
         return microseconds(value)
     # A subclass, such as an enumeration. Not asked of plain values: a bulk write stores hundreds of them.
-    if type(value) not in _AS_JSON and isinstance(value, str | int | float | bytes):
+    if type(value) not in _AS_JSON and isinstance(value, _PLAIN):
         return value
     if not value:
         return "[]" if isinstance(value, list | tuple) else "{}"
