@@ -141,11 +141,9 @@ def now() -> datetime:
 def new_id() -> str:
     """A UUIDv7: ids sort by the time they were made (RFC 9562)."""
     milliseconds = time.time_ns() // 1_000_000
-    value = (milliseconds << 80) | int.from_bytes(os.urandom(10))
-    value = (value & ~(0xF << 76)) | (0x7 << 76)
-    value = (value & ~(0x3 << 62)) | (0x2 << 62)
-    digits = f"{value:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    dice = os.urandom(10).hex()
+    variant = "89ab"[int(dice[3], 16) & 3]
+    return f"{milliseconds >> 16:08x}-{milliseconds & 0xFFFF:04x}-7{dice[:3]}-{variant}{dice[4:7]}-{dice[8:]}"
 
 
 def limits(config: Config) -> Limits:

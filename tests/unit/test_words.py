@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from mcp_memory.text.words import (
     LONGEST_TOKEN,
+    MOST_KNOWN,
+    KnownWords,
     beginnings_of,
     folded,
     plain_words,
@@ -156,6 +158,19 @@ def test_nothing_comes_of_nothing() -> None:
 def test_a_blob_is_cut_the_same_way_in_text_and_query() -> None:
     blob = "ab" * 5_000
     assert tokens(blob) == query_terms(blob) == [blob[:LONGEST_TOKEN]]
+
+
+def test_a_blob_among_words_is_not_kept() -> None:
+    known = KnownWords(len)
+    assert [known[word] for word in ("tea", "x" * 1000, "tea")] == [3, 1000, 3]
+    assert list(known) == ["tea"]
+    assert tokens(f"teas {'ab' * 5_000} cups") == ["tea", "ab" * 32, "cup"]
+
+
+def test_known_words_have_a_bound() -> None:
+    known = KnownWords(len)
+    assert [known[str(number)] for number in range(MOST_KNOWN + 10)][-1] == len(str(MOST_KNOWN))
+    assert len(known) == 10
 
 
 def test_plain_words_keep_each_word_once_as_it_stands() -> None:

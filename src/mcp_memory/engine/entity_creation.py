@@ -37,7 +37,7 @@ def put_entities(tx: Transaction, writer: GraphWriter, wanted: Sequence[NewEntit
 
 def _typed(wanted: NewEntity) -> NewEntity:
     """An empty type is none."""
-    return replace(wanted, type=wanted.type or None)
+    return replace(wanted, type=None) if wanted.type == "" else wanted
 
 
 def _put_known(writer: GraphWriter, wanted: NewEntity, same_name: list[Entity]) -> Entity:

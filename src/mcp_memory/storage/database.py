@@ -62,9 +62,18 @@ class Connection(Protocol):
         """
 
     def insert_all(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Params],
+        shared: Collection[str] = (),
+        *,
+        at_once: bool = False,
     ) -> None:
-        """Bulk insert. All rows have the same value in the `shared` columns."""
+        """Bulk insert. All rows have the same value in the `shared` columns.
+
+        `at_once`: in as few statements as possible, for a table to which each of them is work.
+        """
 
     def insert_numbered(
         self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()

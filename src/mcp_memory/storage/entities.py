@@ -163,10 +163,8 @@ class Entities:
 
     def add_all(self, drafts: Iterable[Mapping[str, Any]]) -> list[Entity]:
         """Bulk insert; each draft has all fields of `add`."""
-        rows = list(drafts)
         shared = {"created_at": self._scope.at, "updated_at": self._scope.at}
-        seqs = self._scope.rows.insert_all("entity", rows, shared)
-        return [entity_of({**row, **shared, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        return list(map(entity_of, self._scope.rows.insert_all("entity", drafts, shared)))
 
     def change(self, entity: Entity, **changes: Any) -> Entity:
         return entity_of(

@@ -21,7 +21,6 @@ from mcp_memory.text.fingerprint import (
     exact_fingerprint,
     fingerprint,
     fingerprints,
-    spelling_fingerprint,
 )
 
 MEMORY_COLUMNS = ", ".join(
@@ -111,7 +110,7 @@ class Memories:
 
     def known_texts(self, contents: Iterable[str]) -> KnownTexts:
         """Which of these texts are living memories, and by which hash the others can be stored."""
-        hashes = {text: (*fingerprints(text), spelling_fingerprint(text)) for text in contents}
+        hashes = {text: fingerprints(text) for text in contents}
         taken = {row["content_hash"] for row in self._scope.fetch("living_hashes", chain(*hashes.values()))}
         found = self._scope.fetch("living_memories_by_hash", taken, slots=_SLOTS)
         # A memory and an observation may have the same text: then the observation is meant.
@@ -298,9 +297,7 @@ class Memories:
             "provenance": dict(self._scope.provenance),
             **shared,
         }
-        seqs = self._scope.rows.insert_all("memory", rows, shared)
-        blank = {**dict.fromkeys(Memory.__slots__), **shared}
-        return [memory_of({**blank, **row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
+        return list(map(memory_of, self._scope.rows.insert_all("memory", rows, shared)))
 
     def _free_hash(self, origin: Origin, content: str) -> ContentHash:
         return (

@@ -1,13 +1,13 @@
 """Writes rows and keeps their earlier states, so that any act can be undone."""
 
-import hashlib
 import json
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import chain
+from hashlib import blake2b
+from itertools import chain, repeat
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from types import MappingProxyType
@@ -44,15 +44,15 @@ class Rows:
         """By table: rows created in this transaction. They skip the cleanup of stale derived data."""
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        [seq] = self.insert_all(table, [values])
-        return seq
+        [row] = self.insert_all(table, [values])
+        return int(row["seq"])
 
     def insert_all(
         self, table: str, rows: Iterable[Mapping[str, Any]], shared: Mapping[str, Any] = _NOTHING
-    ) -> list[int]:
+    ) -> list[Row]:
         """Insert rows; columns that are not given are empty, and the `shared` ones the same in all.
 
-        Returns their numbers, in order.
+        Returns them with all columns and their numbers, in order.
         """
         given = list(rows)
         if not given:
@@ -75,7 +75,7 @@ class Rows:
         ]
         for row in new:
             self._watcher(table, None, row)
-        return seqs
+        return new
 
     def update(self, table: str, seq: int, changes: Mapping[str, Any]) -> bool:
         """Returns whether the row exists and was changed."""
@@ -229,38 +229,47 @@ def digest(table: str, row: Row | None) -> str | None:
 
 def digests(table: str, rows: Sequence[Row], own: Collection[str] | None = None) -> list[str]:
     """The digest of each row; all have the same columns. If `own` is given, only these columns differ."""
-    hashes = b"".join([_hashed(text) + b"\0" for text in _texts(table, rows, own)])
+    hashes = b"\0".join([_hashed(text) for text in _texts(table, rows, own)])
     # Nine bytes are twelve characters, of which the last is that of the zero.
-    encoded = b64encode(hashes).decode()
+    encoded = b64encode(hashes + b"\0").decode()
     return [encoded[place : place + 11] for place in range(0, len(encoded), 12)]
 
 
 def _hashed(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return blake2b(text.encode(), digest_size=8).digest()
 
 
 def _texts(
     table: str, rows: Sequence[Row], own: Collection[str] | None = None, *, former: bool = False
 ) -> list[str]:
     """What a digest covers of each row."""
-    # The same text as `json.dumps(…, sort_keys=True)`, written by hand: a bulk of fifty entities has hundreds
-    # of rows, and all but a few values are the same in each.
-    columns = _steady(table, tuple(rows[0]), former)
-    values = {column: [row[column] for row in rows] for column in columns if own is None or column in own}
-    differing = [column for column, each in values.items() if len({*map(id, each)}) > 1]
-    parts = (
-        f'"{column}": {"%s" if column in differing else _value_text(rows[0][column]).replace("%", "%%")}'
-        for column in columns
-    )
-    template = "{" + ", ".join(parts) + "}"
-    if not differing:
-        return [template % ()] * len(rows)
-    texts = [map(_writer_of(values[column]), values[column]) for column in differing]
-    return list(map(template.__mod__, zip(*texts, strict=True)))
+    # The same text as `json.dumps(…, sort_keys=True)`, put together from columns: a bulk of fifty entities
+    # has hundreds of rows, and all but a few values are the same in each.
+    parts: list[Iterable[str]] = []
+    same = "{"
+    for column in _steady(table, tuple(rows[0]), former):
+        same += f'"{column}": '
+        values = [row[column] for row in rows] if own is None or column in own else ()
+        if len({*map(id, values)}) > 1:
+            write, ending = _writer_of(values)
+            parts += repeat(same), map(write, values)
+            same = f"{ending}, "
+        else:
+            same += f"{_value_text(rows[0][column])}, "
+    end = same.removesuffix(", ") + "}"
+    if not parts:
+        return [end] * len(rows)
+    return list(map("".join, zip(*parts, repeat(end))))
 
 
-def _writer_of(values: Sequence[Any]) -> Callable[[Any], str]:
-    return encode_basestring_ascii if {*map(type, values)} == {str} else _value_text
+def _writer_of(values: Sequence[Any]) -> tuple[Callable[[Any], str], str]:
+    """What writes these values as `_value_text` does, quickly, and what follows each of them."""
+    kinds = {*map(type, values)}
+    if kinds == {str}:
+        return encode_basestring_ascii, ""
+    if kinds == {int} and min(values) > -_EXACT and max(values) < _EXACT:
+        return int.__repr__, ".0"
+    return _value_text, ""
 
 
 @lru_cache(maxsize=256)
@@ -270,6 +279,8 @@ def _steady(table: str, columns: tuple[str, ...], former: bool) -> tuple[str, ..
     return tuple(sorted(set(others) - TABLE[table].volatile))
 
 
+_EXACT = 2**53
+"""Whole numbers below it are the same as floating-point numbers."""
 _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 
@@ -279,7 +290,7 @@ def _value_text(value: Any) -> str:
         return "null"
     if kind is str:
         return encode_basestring_ascii(value)
-    if kind is int and -(2**53) < value < 2**53:
+    if kind is int and -_EXACT < value < _EXACT:
         return f"{value}.0"
     if kind is datetime:
         return f'"{_iso(value)}"'

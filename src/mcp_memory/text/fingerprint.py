@@ -11,7 +11,7 @@ class ContentHash(bytes):
     whole: bytes
 
     def __new__(cls, whole: bytes) -> "ContentHash":
-        made = super().__new__(cls, whole[:16])
+        made = bytes.__new__(cls, whole[:16])
         made.whole = whole
         return made
 
@@ -34,15 +34,18 @@ def exact_fingerprint(text: str) -> ContentHash:
     return ContentHash(_hash(text).digest())
 
 
-def fingerprints(text: str) -> tuple[ContentHash, ContentHash]:
-    """`fingerprint` and `exact_fingerprint`, which are mostly the same."""
-    exact = exact_fingerprint(text)
-    return exact if normalised(text) == text else fingerprint(text), exact
-
-
 def spelling_fingerprint(text: str) -> ContentHash:
     """Distinguishes texts that differ only in spacing, where both are stored."""
-    return exact_fingerprint(_spelled(text))
+    return ContentHash(_spelling_hash(_encoded(text)).digest())
+
+
+def fingerprints(text: str) -> tuple[ContentHash, ContentHash, ContentHash]:
+    """`fingerprint`, `exact_fingerprint`, which is mostly the same, and `spelling_fingerprint`."""
+    # A bulk write asks for those of hundreds of texts: they are encoded once.
+    encoded = _encoded(text)
+    exact = ContentHash(hashlib.sha256(encoded).digest())
+    spelling = ContentHash(_spelling_hash(encoded).digest())
+    return exact if normalised(text) == text else fingerprint(text), exact, spelling
 
 
 def long_fingerprint(text: str) -> str:
@@ -52,13 +55,18 @@ def long_fingerprint(text: str) -> str:
 
 def long_fingerprints(text: str) -> tuple[str, str, str]:
     """What earlier releases stored for a text: one of these."""
-    return long_fingerprint(text), _hash(text).hexdigest(), _hash(_spelled(text)).hexdigest()
-
-
-def _spelled(text: str) -> str:
-    return f"spelled: {text}"
+    spelling = _spelling_hash(_encoded(text)).hexdigest()
+    return long_fingerprint(text), _hash(text).hexdigest(), spelling
 
 
 def _hash(text: str) -> "hashlib._Hash":
+    return hashlib.sha256(_encoded(text))
+
+
+def _spelling_hash(encoded: bytes) -> "hashlib._Hash":
+    return hashlib.sha256(b"spelled: " + encoded)
+
+
+def _encoded(text: str) -> bytes:
     # A lone surrogate is not valid Unicode, but such a text needs a fingerprint too.
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    return text.encode("utf-8", "surrogatepass")

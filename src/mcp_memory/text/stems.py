@@ -20,7 +20,7 @@ from typing import Any
 from mcp_memory.text.function_words import FUNCTION_WORDS_OF, SIGNS
 from mcp_memory.text.stopwords import ENGLISH
 from mcp_memory.text.unicode_forms import normalised_form
-from mcp_memory.text.words import LONGEST_TOKEN, folded, short_words, tokens, tokens_of_words
+from mcp_memory.text.words import LONGEST_TOKEN, KnownWords, folded, tokens, tokens_of_word
 
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _ASCII_WORD = re.compile("[a-z]+")  # the same of such texts, twice as fast
@@ -60,22 +60,27 @@ def language_of(text: str) -> str | None:
 
 def _is_plain(text: str) -> bool:
     """Whether a text has no sign of another language than English, as nearly all English texts."""
-    words = short_words(text)
-    return words is not None and not any(map(_has_sign, words))
+    return text.isascii() and None not in map(_plain_tokens, text.split())
 
 
-@lru_cache(maxsize=65_536)
-def _has_sign(word: str) -> bool:
-    """Whether a text in ASCII without spaces holds a function word of another language."""
+def _tokens_if_plain(word: str) -> tuple[str, ...] | None:
+    """The tokens of a text in ASCII without spaces; None if it holds a function word of another language."""
     lowered = word.lower()
-    return lowered in SIGNS if word.isalpha() else not SIGNS.keys().isdisjoint(_ASCII_WORD.findall(lowered))
+    has_sign = (
+        lowered in SIGNS if word.isalpha() else not SIGNS.keys().isdisjoint(_ASCII_WORD.findall(lowered))
+    )
+    return None if has_sign else tokens_of_word(word)
+
+
+_plain_tokens = KnownWords(_tokens_if_plain).__getitem__
 
 
 def indexed_words(text: str) -> list[str]:
     """The words that a text is found by: as they are everywhere, then their stems in its own language."""
-    parts = short_words(text) if len(text) <= _OPENING else None
-    if parts is not None and not any(map(_has_sign, parts)):
-        return tokens_of_words(parts)
+    if text.isascii() and len(text) <= _OPENING:
+        plain = list(map(_plain_tokens, text.split()))
+        if None not in plain:
+            return list(chain.from_iterable(filter(None, plain)))
     words = tokens(text)
     language = language_of(text)
     if language is None:

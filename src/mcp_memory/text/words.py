@@ -3,15 +3,19 @@
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from itertools import chain
+from typing import TypeVar
 
 from mcp_memory.text.stopwords import FUNCTION_WORDS, WORDS_OF_REQUESTS
 from mcp_memory.text.unicode_forms import normalised_form
 
+T = TypeVar("T")
+
 LONGEST_TOKEN = 64  # characters; PostgreSQL refuses lexemes above 2046 bytes
 MOST_TERMS = 64  # each term costs a walk through its postings
+MOST_KNOWN = 65_536  # words
 _FRAME, _TOLD = 2, 2  # words of a request that frame it, and those beside them that tell what it is about
 
 # What may hold an identifier together: INV-21047, snake_case, 3.12.1, ana@example.com, O'Brien.
@@ -37,6 +41,7 @@ _UNSPACED = (
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
 _CONNECTOR = re.compile(f"[{re.escape(_CONNECTORS)}]")
 _CHUNK = re.compile("[^ {0}]+(?:[{0}][^ {0}]+)*".format(re.escape(_CONNECTORS)))
+_ASCII_CHUNK = re.compile(f"[A-Za-z0-9]+(?:[{re.escape(_CONNECTORS)}][A-Za-z0-9]+)*").fullmatch
 _PLAIN = re.compile("[a-z]+").fullmatch
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
@@ -61,26 +66,13 @@ _stemming = threading.Lock()  # the stemmer keeps its state in itself
 
 def tokens(text: str) -> list[str]:
     """Every word to index, in order: folded, stemmed, identifiers by part and whole."""
-    if (words := short_words(text)) is not None:
-        return tokens_of_words(words)
+    if text.isascii():
+        # Cut at its spaces, where every text is cut.
+        return list(chain.from_iterable(map(tokens_of_word, text.split())))
     found: list[str] = []
     for chunk in _chunks(text):
-        found += _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _indexed(chunk)
+        found += _indexed(chunk)
     return found
-
-
-def short_words(text: str) -> list[str] | None:
-    """What stands between the spaces of a text in ASCII, at which every text is cut.
-
-    None if the text is not in ASCII, or a part too long to be kept in a cache.
-    """
-    words = text.split() if text.isascii() else None
-    return words if words is None or max(map(len, words), default=0) <= LONGEST_TOKEN else None
-
-
-def tokens_of_words(words: Iterable[str]) -> list[str]:
-    """The tokens of `short_words`."""
-    return list(chain.from_iterable(map(_tokens_of_word, words)))
 
 
 @lru_cache(maxsize=1024)
@@ -200,12 +192,33 @@ def _indexed(chunk: str) -> tuple[str, ...]:
     return _tokens_of(chunk) if len(chunk) <= LONGEST_TOKEN else _tokens_of.__wrapped__(chunk)
 
 
-@lru_cache(maxsize=65_536)
-def _tokens_of_word(word: str) -> tuple[str, ...]:
-    """The tokens of a text in ASCII without spaces."""
-    if word.isalpha():
+class KnownWords(dict[str, T]):
+    """Something about each word, computed on first use: to look it up takes no call of a function.
+
+    A pasted blob is not kept.
+    """
+
+    def __init__(self, about: Callable[[str], T]) -> None:
+        super().__init__()
+        self._about = about
+
+    def __missing__(self, word: str) -> T:
+        found = self._about(word)
+        if len(word) <= LONGEST_TOKEN:
+            if len(self) >= MOST_KNOWN:
+                self.clear()
+            self[word] = found
+        return found
+
+
+def _cut(word: str) -> tuple[str, ...]:
+    if _ASCII_CHUNK(word):
         return _tokens_of.__wrapped__(word)
     return tuple(chain.from_iterable(map(_tokens_of.__wrapped__, _chunks(word))))
+
+
+tokens_of_word = KnownWords(_cut).__getitem__
+"""The tokens of a text in ASCII without spaces."""
 
 
 @lru_cache(maxsize=65_536)
@@ -215,8 +228,12 @@ def _tokens_of(chunk: str) -> tuple[str, ...]:
         return (_stem(chunk.lower()[:LONGEST_TOKEN]),)
     # Fast path: numbers and words with connectors, such as 2026-11-18 or snake_case.
     parts = _CONNECTOR.split(_contracted(chunk))
-    if len(chunk) <= LONGEST_TOKEN and chunk.isascii() and all(map(_is_simple, parts)):
-        return tuple(map(_stem, dict.fromkeys([part.lower() for part in (*parts, "".join(parts))])))
+    if len(chunk) <= LONGEST_TOKEN and chunk.isascii():
+        whole = "".join(parts)
+        if whole.isdigit():
+            return tuple(dict.fromkeys((*parts, whole)))
+        if all(map(_is_simple, parts)):
+            return tuple(map(_stem, dict.fromkeys([part.lower() for part in (*parts, whole)])))
     return tuple(map(_stem, dict.fromkeys(_forms(chunk, with_single_ideographs=True))))
 
 

@@ -79,7 +79,13 @@ class PostgresConnection:
             raise
 
     def insert_all(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Params],
+        shared: Collection[str] = (),
+        *,
+        at_once: bool = False,
     ) -> None:
         if len(rows) <= FEW:
             self.change_many(insert_sql(table, columns), rows)

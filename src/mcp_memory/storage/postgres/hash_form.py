@@ -67,9 +67,15 @@ class WholeHashConnection(PostgresConnection):
         super().change_many(sql, [_stored(row) for row in rows])
 
     def insert_all(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Params],
+        shared: Collection[str] = (),
+        *,
+        at_once: bool = False,
     ) -> None:
-        super().insert_all(table, columns, [_stored(row) for row in rows], shared)
+        super().insert_all(table, columns, [_stored(row) for row in rows], shared, at_once=at_once)
 
 
 def _stored(params: Params) -> Params:

@@ -29,16 +29,19 @@ _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
 _STORED_AS_IS = frozenset({str, int, float, bytes, NoneType, apsw.carray})
 _AS_JSON = frozenset({dict, list, tuple})
+_PLAIN = (str, int, float, bytes)
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _to_json = compact_encoder()
-_ROWS_AT_ONCE = (64, 16, 4, 1)
-"""Rows of one INSERT: few sizes, so that few statements are prepared.
+_ROWS_AT_ONCE = (128, 64, 32, 16, 8, 4, 2, 1)
+"""Rows of one INSERT: few sizes, so that few statements are prepared, none too long to be kept prepared.
 
 The interpreter is let go and taken back for every statement, and between two of them another thread may
 keep it for milliseconds: one statement for many rows is quicker, and much more so beside other work.
 """
+_MOST_AT_ONCE = 1000
+"""Rows of one INSERT of any size: their values are well below the number that SQLite takes."""
 
 
 _IDS = frozenset({"act", "subject"})
@@ -109,11 +112,18 @@ class SqliteConnection:
         self.raw.executemany(sql, (self._bound(sql, row) for row in rows))
 
     def insert_all(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Params],
+        shared: Collection[str] = (),
+        *,
+        at_once: bool = False,
     ) -> None:
         if rows:
             own = [column for column in columns if column not in shared]
-            self._insert(table, own, self._stored_columns(own, rows), self._shared_values(shared, rows[0]))
+            same = self._shared_values(shared, rows[0])
+            self._insert(table, own, self._stored_columns(own, rows), same, at_once=at_once)
 
     def insert_numbered(
         self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
@@ -130,14 +140,22 @@ class SqliteConnection:
         return numbers
 
     def _insert(
-        self, table: str, columns: Sequence[str], stored: Sequence[Sequence[Any]], shared: dict[str, Any]
+        self,
+        table: str,
+        columns: Sequence[str],
+        stored: Sequence[Sequence[Any]],
+        shared: dict[str, Any],
+        *,
+        at_once: bool = False,
     ) -> None:
         """Insert rows, given column by column, with the same `shared` values."""
         rows = list(zip(*stored, strict=True))
         begin = 0
-        for count in _group_sizes(len(rows)):
+        for count in (_largest_groups if at_once else _group_sizes)(len(rows)):
             values = [*shared.values(), *chain.from_iterable(rows[begin : begin + count])]
-            self.raw.execute(_insert_sql(table, tuple(shared), tuple(columns), count), values)
+            sql = _insert_sql(table, tuple(shared), tuple(columns), count)
+            # A statement of any other size would push out those that are needed again.
+            self.raw.execute(sql, values, can_cache=count in _ROWS_AT_ONCE)
             begin += count
 
     def _last_number(self, table: str) -> int:
@@ -175,21 +193,28 @@ def _group_sizes(count: int) -> Iterator[int]:
             count -= size
 
 
+def _largest_groups(count: int) -> list[int]:
+    whole, rest = divmod(count, _MOST_AT_ONCE)
+    return [_MOST_AT_ONCE] * whole + [rest] * (rest > 0)
+
+
 @lru_cache(maxsize=500)
 def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count: int) -> str:
     """Inserts so many rows; the first parameters are the values that all of them share."""
     same = [f"?{place}" for place in range(1, len(shared) + 1)]
-    places = iter(range(len(shared) + 1, len(shared) + 1 + count * len(own)))
-    rows = (f"({', '.join([*same, *(f'?{next(places)}' for _ in own)])})" for _ in range(count))
-    return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join(rows)}"
+    row = f"({', '.join([*same, *('?' for _ in own)])})"
+    return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join([row] * count)}"
 
 
 def _stored_column(values: Sequence[Any], stored: Callable[[Any], Any]) -> Sequence[Any]:
     """The values of one column, which is often the same value in every row."""
-    if type(values[0]) in _STORED_AS_IS and {*map(type, values)} <= _STORED_AS_IS:
+    kinds = {*map(type, values)}
+    if kinds <= _STORED_AS_IS:
         return values
     if len({*map(id, values)}) == 1:
         return [stored(values[0])] * len(values)
+    if kinds <= _AS_JSON and all(values):
+        return list(map(_to_json, values))
     return [value if type(value) in _STORED_AS_IS else stored(value) for value in values]
 
 
@@ -200,9 +225,7 @@ def _id_parameters(sql: str) -> tuple[str, ...]:
     return tuple({name for names in found for name in names.replace(":", "").split(", ")})
 
 
-@lru_cache(maxsize=1000)
 def _id_bytes(id: Any) -> Any:
-    """Cached: the events of one transaction share their act."""
     is_uuid = isinstance(id, str) and _UUID.fullmatch(id)
     return bytes.fromhex(id.replace("-", "")) if is_uuid else id
 
@@ -219,7 +242,7 @@ def _stored(value: Any) -> Any:
     if isinstance(value, datetime):
         return microseconds(value)
     # A subclass, such as an enumeration. Not asked of plain values: a bulk write stores hundreds of them.
-    if type(value) not in _AS_JSON and isinstance(value, str | int | float | bytes):
+    if type(value) not in _AS_JSON and isinstance(value, _PLAIN):
         return value
     if not value:
         return "[]" if isinstance(value, list | tuple) else "{}"

@@ -110,10 +110,13 @@ def _is_small(connection: Connection, index: str) -> bool:
 
 
 def _put(connection: Connection, index: str, rows: Sequence[WordRow]) -> None:
+    # FTS5 writes what it has gathered as a segment when the next statement of several rows begins, and each
+    # segment has to be merged with others later.
     connection.insert_all(
         index,
         ("rowid", "body", "extra"),
         [{"rowid": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)} for row in rows],
+        at_once=True,
     )
 
 
