@@ -120,7 +120,7 @@ class Surroundings:
     """Of the best candidates."""
     turns: TurnReadings | None = None
     """Of the best candidates and their neighbours, if they are turns of a dialogue."""
-    heard: "Heard | None" = None
+    heard: "TurnTexts | None" = None
     """The words of the best candidates and all around them, if they are a conversation."""
     shares: bool = True
     """Whether memories get a share of their neighbours' scores."""
@@ -139,7 +139,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class TurnTexts:
     """Texts of a conversation, the best candidates before those around them."""
 
     seqs: Sequence[int]
@@ -147,7 +147,7 @@ class Heard:
     turns: Sequence[ReadTurn]
 
     @classmethod
-    def of(cls, texts: Mapping[int, str]) -> "Heard":
+    def of(cls, texts: Mapping[int, str]) -> "TurnTexts":
         vocabulary = _vocabularies.current()
         found = [read_turn(vocabulary, text) for text in texts.values()]
         return cls(list(texts), Wording([words for words, _ in found]), [turn for _, turn in found])
@@ -221,7 +221,7 @@ def _read_as_conversation(
     wide = {**_around([seq for seq in beside(around) if seq not in around], reader), **around}
     others = [seq for seq in {*wide, *beside(wide)} if seq not in best]
     texts = {**best, **reader.contents(others)}
-    heard = Heard.of(texts)
+    heard = TurnTexts.of(texts)
     counts = heard.wording.counts(question.terms)
     alternating = alternation(best.values())
     exchanging = exchange(strength, alternating)
@@ -296,7 +296,7 @@ def _read_closely(
 
 
 def _turns_read_closely(
-    question: Question, heard: Heard, counts: "Numbers", best: Collection[int]
+    question: Question, heard: TurnTexts, counts: "Numbers", best: Collection[int]
 ) -> dict[int, CloseReading]:
     """The same of the best turns, whose words are known."""
     found = dict.fromkeys(best, _NOTHING_CLOSE)
