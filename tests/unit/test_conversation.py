@@ -54,19 +54,20 @@ def test_memories_without_neighbours_are_no_conversation() -> None:
 
 
 def test_the_weights_of_terms_follow_from_known_scores() -> None:
-    terms = ["rare", "common"]
-    counted = saturation(wording("rare common", "common x", "rare y", "common common"), terms)
-    rare, common = term_weights(counted, (counted @ [4.0, 0.5]).tolist())
+    texts = wording("rare common", "common x", "rare y", "common common")
+    counted = saturation(texts, texts.counts(["rare", "common"]))
+    rare, common = term_weights(counted, counted @ [4.0, 0.5])
     assert math.isclose(rare, 4.0, rel_tol=0.05)
     assert math.isclose(common, 0.5, rel_tol=0.2)
-    assert term_weights(counted, [0.0] * 4).tolist() == [0.0, 0.0]
+    assert term_weights(counted, np.zeros(4)).tolist() == [0.0, 0.0]
 
 
 def test_a_word_of_the_turn_before_counts_for_the_answer() -> None:
     worth = np.array([[2.0], [0.0], [0.0], [0.0], [0.0], [0.0]])
-    scores = words_in_context(list(ROW), worth, ROW, 1.0)
-    assert scores[1] > scores[2] > scores[3] > 0 == scores[4]
-    assert words_in_context(list(ROW), worth, ROW, 0.0)[2] == 0.0
+    rows = neighbour_rows(ROW, {seq: seq - 1 for seq in ROW}, len(ROW))
+    scores = words_in_context(worth, rows, 1.0)
+    assert scores[0] > scores[1] > scores[2] > 0 == scores[3]
+    assert words_in_context(worth, rows, 0.0)[1] == 0.0
 
 
 def test_a_near_word_counts_by_closeness_and_rarity_and_less_than_the_word_itself() -> None:

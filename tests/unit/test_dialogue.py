@@ -9,7 +9,7 @@ from mcp_memory.ranking.dialogue import (
     PREVIOUS,
     THREADED,
     ReadTurn,
-    TurnReading,
+    TurnReadings,
     alternation,
     closeness,
     exchange,
@@ -19,31 +19,34 @@ from mcp_memory.ranking.dialogue import (
     turn_readings,
 )
 from mcp_memory.ranking.spreading import share_of_neighbours
-from mcp_memory.ranking.unit_vectors import unit_vectors
-from mcp_memory.ranking.wording import Vocabulary
+from mcp_memory.ranking.unit_vectors import Neighbours, neighbour_rows, unit_vectors
+from mcp_memory.ranking.wording import Vocabulary, Wording
 
 
-def reading(
+def readings(
     text: str,
     before: str = "",
     names: tuple[str, ...] = (),
     closeness: float = 1.0,
     several: float = 0.0,
-) -> TurnReading:
-    turn, earlier = (ReadTurn.of(each, each.lower().split()) for each in (text, before))
-    [found] = turn_readings(
-        [(turn, earlier if before else None)],
+) -> TurnReadings:
+    """Of one turn, number 1, and of the one before it, number 2, if there is one."""
+    turns = [ReadTurn.of(each, each.lower().split()) for each in (text, before) if each]
+    around: dict[int, Neighbours] = {1: (2 if before else None, None)}
+    return turn_readings(
+        list(around),
+        turns,
+        neighbour_rows(around, {1: 0, 2: 1}, len(turns)),
         names=names,
-        median_length=len(turn.words),
+        median_length=len(turns[0].words),
         closeness=closeness,
         alternation=1.0,
         several=several,
     )
-    return found
 
 
 def read(text: str, before: str = "", names: tuple[str, ...] = (), closeness: float = 1.0) -> float:
-    return reading(text, before, names, closeness).bonus
+    return readings(text, before, names, closeness).raised({1: 1.0})[1]
 
 
 def test_an_answer_counts_more_than_a_remark_and_a_question_less() -> None:
@@ -57,15 +60,24 @@ def test_a_turn_by_somebody_the_query_names_counts_more() -> None:
 
 def test_a_turn_by_somebody_named_is_lifted_where_several_things_are_asked_for() -> None:
     def lifted(text: str, several: float) -> float:
-        return reading(text, names=("ana",), several=several).raised(0.5)
+        return readings(text, names=("ana",), several=several).raised({1: 0.5})[1]
 
     assert lifted("ana said: I ski", 1.0) > lifted("ana said: I ski", 0.0)
     assert lifted("ben said: I ski", 1.0) == lifted("ben said: I ski", 0.0)
 
 
+def test_the_bonuses_of_a_turn_can_be_told_one_by_one() -> None:
+    found = readings("ana said: I moved", before="Where to?", names=("ana",))
+    turn = found.get(1)
+    assert turn is not None
+    assert (turn.subject > 0, turn.question, turn.answer > 0, turn.detail, turn.lift) == (True, 0, True, 0, 0)
+    assert math.isclose(found.raised({1: 0.5})[1], 0.5 + turn.subject + turn.answer)
+    assert found.get(3) is None
+
+
 def test_memories_that_are_no_dialogue_gain_nothing() -> None:
     assert closeness(0.4) == 0.0
-    assert read("ana said: I moved", "Where?", names=("ana",), closeness=0.0) == 0.0
+    assert read("ana said: I moved", "Where?", names=("ana",), closeness=0.0) == 1.0
 
 
 def test_a_question_mark_tells_nothing_where_nearly_all_ask() -> None:
@@ -83,9 +95,9 @@ def test_rare_words_of_the_best_results_lead_to_others() -> None:
         6: "ana rain",
     }
     vocabulary = Vocabulary()
-    texts = {seq: vocabulary.text(text.split()) for seq, text in said.items()}
-    assert feedback(texts, {1: 1.0}, ["ana"]).keys() == {1, 2}
-    assert feedback(texts, {}, ["ana"]) == {}
+    texts = Wording([vocabulary.text(text.split()) for text in said.values()])
+    assert feedback(list(said), texts, {1: 1.0}, ["ana"]).keys() == {1, 2}
+    assert feedback(list(said), texts, {}, ["ana"]) == {}
 
 
 def test_facts_that_are_stored_one_after_the_other_share_less_than_turns() -> None:
@@ -111,6 +123,6 @@ def test_the_thread_moves_meaning_up_and_down_as_far_as_turns_answer_each_other(
 
 def test_requests_and_loose_remarks_are_no_exchange() -> None:
     talk = ["How was it?", "Fine.", "Good.", "We left early."]
-    assert exchange(1.0, talk) == 1.0
-    assert exchange(0.6, talk) == 0.0
-    assert exchange(1.0, ["Can you help?", "How do I sort?", "Thanks."]) == 0.0
+    assert exchange(1.0, alternation(talk)) == 1.0
+    assert exchange(0.6, alternation(talk)) == 0.0
+    assert exchange(1.0, alternation(["Can you help?", "How do I sort?", "Thanks."])) == 0.0

@@ -42,7 +42,12 @@ class Candidates:
     @cached_property
     def related(self) -> dict[int, float]:
         """The same of the cosine, for those that are closer than unrelated texts are."""
-        return {seq: self.semantic(seq) for seq, cosine in self.cosine.items() if cosine > self.unrelated}
+        worth, unrelated = self.worth, self.unrelated
+        return {
+            seq: worth * calibrated(cosine, unrelated)
+            for seq, cosine in self.cosine.items()
+            if cosine > unrelated
+        }
 
     def semantic(self, seq: int) -> float:
         """The cosine on a scale from unrelated (0) to the same (1)."""

@@ -93,25 +93,26 @@ def gather_memories(
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
     first = weighted(found.keyword, found.related, keyword_weight(tuning, question))
-    facts = reader.facts({**found.words, **found.cosine})
-    context = read_in_context(tx, question, found, list(first), facts, reader, tuning.without)
-    dated = frozenset() if "dates" in tuning.without else _dated(question, context)
+    reader.known_facts([*found.words, *found.cosine])
+    context = read_in_context(tx, question, found, list(first), reader, tuning.without)
+    facts = {seq: own for seq, own in reader.known_facts().items() if own is not None}
+    dated = frozenset() if "dates" in tuning.without else _dated(question, context, facts)
     instructions = frozenset(
         seq
         for seq, text in context.texts.items()
         if "instructions" not in tuning.without and is_instruction(text)
     )
-    return MemoryCandidates(found, context.facts, context, question.terms, dated, instructions)
+    return MemoryCandidates(found, facts, context, question.terms, dated, instructions)
 
 
-def _dated(question: Question, context: Surroundings) -> frozenset[int]:
+def _dated(question: Question, context: Surroundings, facts: Mapping[int, RankingFacts]) -> frozenset[int]:
     """Memories stored in the period that the query names, or read closely and mentioning it."""
     if not question.dates:
         return frozenset()
     return frozenset(
         seq
-        for seq, facts in context.facts.items()
-        if is_from(question.dates, context.texts.get(seq, "")[:MOST_READ], facts.created_at.date())
+        for seq, own in facts.items()
+        if is_from(question.dates, context.texts.get(seq, "")[:MOST_READ], own.created_at.date())
     )
 
 

@@ -1,7 +1,8 @@
 """Reads what ranking needs of memories, each of them once in a search."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
+from itertools import chain
 from typing import TypeVar
 
 from mcp_memory.model import Filter
@@ -26,34 +27,53 @@ class MemoryReader:
         self._neighbours: dict[int, Neighbours | None] = {}
         self._contents: dict[int, str | None] = {}
 
-    def facts(self, seqs: Iterable[int]) -> dict[int, RankingFacts]:
+    def facts(self, seqs: Collection[int]) -> dict[int, RankingFacts]:
         """Ranking facts of those that pass the filter."""
-        return _known(self._facts, seqs, self._read_facts)
+        return _found(self.known_facts(seqs), seqs)
 
-    def neighbours(self, seqs: Iterable[int]) -> dict[int, Neighbours]:
+    def known_facts(self, seqs: Collection[int] = ()) -> Mapping[int, RankingFacts | None]:
+        """The same of these and of all that were read before; None for one that does not pass."""
+        return _read_missing(self._facts, seqs, self._read_facts)
+
+    def neighbours(self, seqs: Collection[int]) -> dict[int, Neighbours]:
         """The memories stored right before and after each of them, whether these pass the filter or not."""
-        return _known(self._neighbours, seqs, self._tx.memories.neighbours)
+        return _found(_read_missing(self._neighbours, seqs, self._tx.memories.neighbours), seqs)
 
-    def contents(self, seqs: Iterable[int]) -> dict[int, str]:
-        return _known(self._contents, seqs, self._tx.memories.contents)
+    def contents(self, seqs: Collection[int]) -> dict[int, str]:
+        return _found(_read_missing(self._contents, seqs, self._tx.memories.contents), seqs)
 
     def read_ahead(self, seqs: Sequence[int]) -> None:
         """Read facts of these, and the first ones with their surroundings: most of it will be needed."""
         best = seqs[:READ_CLOSELY]
-        around = self.neighbours(best)
-        self.facts([*seqs, *(seq for pair in around.values() for seq in pair if seq is not None)])
-        self.contents(best)
+        self.known_facts([*seqs, *beside(self.neighbours(best))])
+        _read_missing(self._contents, best, self._tx.memories.contents)
+
+    def read_dialogue(self, seqs: Sequence[int]) -> None:
+        """Read all that is needed of turns: their surroundings up to two steps away, in few statements."""
+        near = beside(self.neighbours(seqs))
+        around = {*seqs, *near, *beside(self.neighbours(near))}
+        self.known_facts(around)
+        _read_missing(self._contents, around, self._tx.memories.contents)
 
     def _read_facts(self, seqs: Sequence[int]) -> dict[int, RankingFacts]:
         return self._tx.memories.ranking_facts(seqs, self._filter, half_life=self._half_life)
 
 
-def _known(
-    known: dict[int, V | None], seqs: Iterable[int], read: Callable[[Sequence[int]], Mapping[int, V]]
-) -> dict[int, V]:
-    """The values of those that have one, in the order of their numbers."""
-    wanted = sorted(set(seqs))
-    if missing := [seq for seq in wanted if seq not in known]:
+def beside(around: Mapping[int, Neighbours]) -> list[int]:
+    """The memories right before and after some, each once."""
+    return [seq for seq in dict.fromkeys(chain.from_iterable(around.values())) if seq is not None]
+
+
+def _read_missing(
+    known: dict[int, V | None], seqs: Collection[int], read: Callable[[Sequence[int]], Mapping[int, V]]
+) -> dict[int, V | None]:
+    """All that is known, with these; None for one that has no value."""
+    if missing := sorted({seq for seq in seqs if seq not in known}):
         known.update(dict.fromkeys(missing))
         known.update(read(missing))
-    return {seq: value for seq in wanted if (value := known[seq]) is not None}
+    return known
+
+
+def _found(known: Mapping[int, V | None], seqs: Collection[int]) -> dict[int, V]:
+    """The values of those that have one, in the order of their numbers."""
+    return {seq: value for seq in sorted(set(seqs)) if (value := known[seq]) is not None}

@@ -201,7 +201,7 @@ def parts(candidates: MemoryCandidates, seq: int) -> dict[str, Any]:
     """The signals of a candidate, for an explanation."""
     found, context = candidates.found, candidates.context
     reading = context.close_reading.get(seq)
-    turn = context.turns.get(seq)
+    turn = context.turns.get(seq) if context.turns else None
     signals = (asdict(reading) if reading else {}) | (turn._asdict() if turn else {})
     return {
         "keyword": candidates.keyword.get(seq),

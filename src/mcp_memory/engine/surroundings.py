@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache
-from itertools import chain
 from statistics import median
+from typing import TYPE_CHECKING
 
 from mcp_memory.engine.candidates import Candidates
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
-from mcp_memory.engine.memory_reader import READ_CLOSELY, MemoryReader
+from mcp_memory.engine.memory_reader import READ_CLOSELY, MemoryReader, beside
 from mcp_memory.engine.pipeline import Question
 from mcp_memory.model import Memory
 from mcp_memory.ranking.conversation import (
@@ -23,7 +23,7 @@ from mcp_memory.ranking.conversation import (
 from mcp_memory.ranking.dialogue import (
     FEEDBACK,
     ReadTurn,
-    TurnReading,
+    TurnReadings,
     alternation,
     closeness,
     exchange,
@@ -34,12 +34,15 @@ from mcp_memory.ranking.dialogue import (
 )
 from mcp_memory.ranking.fusion import best_first, calibrated_all
 from mcp_memory.ranking.proximity import NEAR, QUOTED, WHOLE, holds_phrase, proximity
-from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors
+from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors, neighbour_rows
 from mcp_memory.ranking.wording import TextWords, Vocabulary, Wording
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.memories import RankingFacts
 from mcp_memory.text.stems import indexed_words
 from mcp_memory.text.words import beginnings_of, tokens, tokens_near
+
+if TYPE_CHECKING:
+    from mcp_memory.ranking.unit_vectors import Numbers
 
 ONE_OCCASION = timedelta(hours=1)
 """Consecutive memories within this time count as parts of one conversation."""
@@ -73,15 +76,9 @@ _vocabularies = _Vocabularies()
 
 
 @lru_cache(maxsize=4096)
-def read(vocabulary: Vocabulary, text: str) -> TextWords:
-    """The words of a text; searches read the same memories again and again."""
-    return vocabulary.text(tokens(text[:MOST_READ]))
-
-
-@lru_cache(maxsize=4096)
 def read_turn(vocabulary: Vocabulary, text: str) -> tuple[TextWords, ReadTurn]:
-    """The same of a turn in a dialogue."""
-    words = read(vocabulary, text)
+    """The words of a text, and what a turn needs; searches read the same memories again and again."""
+    words = vocabulary.text(tokens(text[:MOST_READ]))
     return words, ReadTurn.of(text, words.words)
 
 
@@ -113,22 +110,18 @@ class Surroundings:
     """The bonus that neighbours give the best candidates."""
 
     around: Mapping[int, Neighbours]
-    facts: Mapping[int, RankingFacts]
-    """Of all candidates and their neighbours."""
     strength: float = 0.0
     """From 0, unconnected facts, to 1, a conversation."""
-    exchange: float = 0.0
-    """From 0, memories or requests that stand for themselves, to 1, turns that answer each other."""
     words: Mapping[int, float] = field(default_factory=dict)
     """BM25 including the neighbours' words; also for neighbours that are not candidates themselves."""
     meaning: Mapping[int, float] = field(default_factory=dict)
     """Similarity to the query, raised towards that of the best neighbour."""
     close_reading: Mapping[int, CloseReading] = field(default_factory=dict)
     """Of the best candidates."""
-    turns: Mapping[int, TurnReading] = field(default_factory=dict)
-    """Of the best candidates and their neighbours, as far as they are turns of a dialogue."""
-    heard: Mapping[int, TextWords] = field(default_factory=dict)
-    """Their words, and those of their neighbours."""
+    turns: TurnReadings | None = None
+    """Of the best candidates and their neighbours, if they are turns of a dialogue."""
+    heard: "TurnTexts | None" = None
+    """The words of the best candidates and all around them, if they are a conversation."""
     shares: bool = True
     """Whether memories get a share of their neighbours' scores."""
     texts: Mapping[int, str] = field(default_factory=dict)
@@ -136,15 +129,31 @@ class Surroundings:
 
     def in_dialogue(self, scores: Mapping[int, float], terms: Sequence[str]) -> dict[int, float]:
         """Scores with each turn's own bonus, and a bonus for rare words of the best turns."""
-        if not self.turns:
+        if self.turns is None:
             return dict(scores)
-        read = {
-            seq: self.turns[seq].raised(score) if seq in self.turns else score
-            for seq, score in scores.items()
-        }
+        raised = self.turns.raised(scores)
+        read = {seq: raised.get(seq, score) for seq, score in scores.items()}
         weight = FEEDBACK * closeness(self.strength)
-        found = feedback(self.heard, read, terms)
+        found = feedback(self.heard.seqs, self.heard.wording, read, terms) if self.heard else {}
         return best_first({seq: score + weight * found.get(seq, 0.0) for seq, score in read.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTexts:
+    """Texts of a conversation, the best candidates before those around them."""
+
+    seqs: Sequence[int]
+    wording: Wording
+    turns: Sequence[ReadTurn]
+
+    @classmethod
+    def of(cls, texts: Mapping[int, str]) -> "TurnTexts":
+        vocabulary = _vocabularies.current()
+        found = [read_turn(vocabulary, text) for text in texts.values()]
+        return cls(list(texts), Wording([words for words, _ in found]), [turn for _, turn in found])
+
+    def places(self, around: Mapping[int, Neighbours]) -> NeighbourRows:
+        return neighbour_rows(around, {seq: place for place, seq in enumerate(self.seqs)}, len(self.seqs))
 
 
 def read_in_context(
@@ -152,7 +161,6 @@ def read_in_context(
     question: Question,
     found: Candidates,
     best: Sequence[int],
-    facts: Mapping[int, RankingFacts],
     reader: MemoryReader,
     without: Collection[str] = (),
 ) -> Surroundings:
@@ -160,7 +168,7 @@ def read_in_context(
 
     `best` is in the order of a first ranking; `without` names signals that an ablation leaves out.
     """
-    context = _read(tx, question, found, best, facts, reader, without)
+    context = _read(tx, question, found, best, reader, without)
     return replace(context, shares="neighbours" not in without)
 
 
@@ -169,36 +177,28 @@ def _read(
     question: Question,
     found: Candidates,
     best: Sequence[int],
-    facts: Mapping[int, RankingFacts],
     reader: MemoryReader,
     without: Collection[str],
 ) -> Surroundings:
     first, further = best[:READ_CLOSELY], best[READ_CLOSELY:READ_IN_DIALOGUE]
     contents = reader.contents(first) if question.terms else {}
-    around, facts = _around(first, facts, reader)
+    around = _around(first, reader)
     meaning = question.meaning
-    if isinstance(meaning, ByWordsOnly) or not contents or not _neighbours(around):
-        reading = _read_closely(question, contents, 0.0, without)
-        return Surroundings(around, facts, close_reading=reading, texts=contents)
+    if isinstance(meaning, ByWordsOnly) or not contents or not beside(around):
+        return Surroundings(around, close_reading=_read_closely(question, contents, without), texts=contents)
     vectors = tx.indexes.unit_vectors("memory", meaning.model, _with_neighbours(around))
     strength = 0.0 if "conversation" in without else _strength(around, vectors, contents)
     if further and closeness(strength) * alternation(contents.values()) > LIKELY_DIALOGUE:
+        reader.read_dialogue([*first, *further])
         contents = {**contents, **reader.contents(further)}
-        later, facts = _around(further, facts, reader)
+        later = _around(further, reader)
         unread = [seq for seq in _with_neighbours(later) if seq not in vectors.places]
         vectors = vectors.joined_with(tx.indexes.unit_vectors("memory", meaning.model, unread))
         around = {**around, **later}
         strength = _strength(around, vectors, contents)
-    context = Surroundings(
-        around,
-        facts,
-        strength,
-        exchange(strength, contents.values()),
-        close_reading=_read_closely(question, contents, strength, without),
-        texts=contents,
-    )
     if not strength:
-        return context
+        return Surroundings(around, close_reading=_read_closely(question, contents, without), texts=contents)
+    context = Surroundings(around, strength, texts=contents)
     return _read_as_conversation(context, question, found, meaning, vectors, reader, without)
 
 
@@ -217,38 +217,77 @@ def _read_as_conversation(
     without: Collection[str],
 ) -> Surroundings:
     """Add what neighbours say to the words and the meaning of the best candidates."""
-    around, strength = context.around, context.strength
-    ring = [seq for seq in _neighbours(around) if seq not in around]
-    further, facts = _around(ring, context.facts, reader)
-    wide = {**further, **around}
-    others = [seq for seq in {*wide, *_neighbours(wide)} if seq not in context.texts]
-    texts = {**context.texts, **reader.contents(others)}
-    several = context.exchange if question.asks_for_several else 0.0
-    near_words = 0.0 if "thesaurus" in without else several
-    vocabulary = _vocabularies.current()
-    turns = {seq: read_turn(vocabulary, text) for seq, text in texts.items()}
-    heard = {seq: words for seq, (words, _) in turns.items()}
+    around, strength, best = context.around, context.strength, context.texts
+    wide = {**_around([seq for seq in beside(around) if seq not in around], reader), **around}
+    others = [seq for seq in {*wide, *beside(wide)} if seq not in best]
+    texts = {**best, **reader.contents(others)}
+    heard = TurnTexts.of(texts)
+    counts = heard.wording.counts(question.terms)
+    alternating = alternation(best.values())
+    exchanging = exchange(strength, alternating)
+    several = exchanging if question.asks_for_several else 0.0
+    spoken = {seq: pair for seq, pair in wide.items() if seq in texts}
+    places = heard.places(spoken)
     if len(question.sought) > len(question.terms):
-        sought = {seq: read_with_stems(vocabulary, text) for seq, text in texts.items()}
+        vocabulary = heard.wording.vocabulary
+        indexed = Wording([read_with_stems(vocabulary, text) for text in texts.values()])
+        worth = _worth(question, found, heard.seqs, indexed, indexed.counts(question.sought))
     else:
-        sought = heard
-    words = _words_in_context(question, found, wide, sought, strength, near_words)
-    threaded = 0.0 if "thread" in without else context.exchange
-    raised = _meaning_in_context(found, meaning, wide, vectors, strength, threaded)
-    context = replace(context, facts=facts, words=words, meaning=raised)
-    context = replace(context, heard=heard)
-    return _read_as_turns(
-        context, question, wide, {seq: turn for seq, (_, turn) in turns.items()}, several, without
+        near_words = 0.0 if "thesaurus" in without else several
+        worth = _worth(question, found, heard.seqs, heard.wording, counts, near_words)
+    lent = words_in_context(worth, places, strength).tolist()
+    threaded = 0.0 if "thread" in without else exchanging
+    context = replace(
+        context,
+        words={
+            seq: max(score, found.words.get(seq, 0.0))
+            for seq, score in zip(spoken, lent, strict=True)
+            if score > 0
+        },
+        meaning=_meaning_in_context(found, meaning, wide, vectors, strength, threaded),
+        close_reading={} if "proximity" in without else _turns_read_closely(question, heard, counts, best),
     )
+    close = closeness(strength)
+    if not close:
+        return context
+    sizes = heard.wording.sizes[: len(best)].tolist()
+    turns = turn_readings(
+        list(spoken),
+        heard.turns,
+        places,
+        names=frozenset() if "names" in without else question.names,
+        median_length=None if "turns" in without else median(sizes),
+        closeness=close,
+        alternation=0.0 if "turns" in without else alternating,
+        several=0.0 if "several" in without else several,
+    )
+    return replace(context, turns=turns, heard=None if "feedback" in without else heard)
+
+
+def _worth(
+    question: Question,
+    found: Candidates,
+    seqs: Sequence[int],
+    wording: Wording,
+    counts: "Numbers",
+    near_words: float = 0.0,
+) -> "Numbers":
+    """What each term is worth in each text, as in their BM25 scores."""
+    import numpy as np
+
+    counted = saturation(wording, counts)
+    weights = term_weights(counted, np.array([found.words.get(seq, 0.0) for seq in seqs], float))
+    worth = counted * weights
+    if near_words:
+        worth = with_near_words(worth, wording, question.near_words, weights, near_words)
+    return worth
 
 
 def _read_closely(
-    question: Question, contents: Mapping[int, str], strength: float, without: Collection[str]
+    question: Question, contents: Mapping[int, str], without: Collection[str]
 ) -> dict[int, CloseReading]:
     if "proximity" in without:
         return {}
-    if strength:  # a conversation's texts are read whole anyway
-        return {seq: _close_reading_of_turn(question, text) for seq, text in contents.items()}
     beginnings = beginnings_of({*question.terms, *(word for phrase in question.phrases for word in phrase)})
     return {
         seq: _close_reading(question, tokens_near(text[:MOST_READ], beginnings))
@@ -256,11 +295,16 @@ def _read_closely(
     }
 
 
-def _close_reading_of_turn(question: Question, text: str) -> CloseReading:
-    words = read(_vocabularies.current(), text)
-    if not question.phrases and len(words.distinct.intersection(question.terms)) < 2:
-        return _NOTHING_CLOSE
-    return _close_reading(question, words.words)
+def _turns_read_closely(
+    question: Question, heard: TurnTexts, counts: "Numbers", best: Collection[int]
+) -> dict[int, CloseReading]:
+    """The same of the best turns, whose words are known."""
+    found = dict.fromkeys(best, _NOTHING_CLOSE)
+    several = (counts[: len(best)] > 0).sum(axis=1) > 1  # one word alone is near to nothing
+    places = range(len(best)) if question.phrases else several.nonzero()[0].tolist()
+    for place in places:
+        found[heard.seqs[place]] = _close_reading(question, heard.turns[place].words)
+    return found
 
 
 def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
@@ -272,36 +316,10 @@ def _close_reading(question: Question, words: Sequence[str]) -> CloseReading:
     return CloseReading(proximity=NEAR * near, phrase=phrase)
 
 
-def _read_as_turns(
-    context: Surroundings,
-    question: Question,
-    wide: Mapping[int, Neighbours],
-    turns: Mapping[int, ReadTurn],
-    several: float,
-    without: Collection[str],
-) -> Surroundings:
-    """Add the dialogue features of the best candidates and their neighbours."""
-    close = closeness(context.strength)
-    if not close:
-        return context
-    best = context.texts
-    beside = {seq: (turns[seq], turns.get(before or 0)) for seq, (before, _) in wide.items() if seq in turns}
-    readings = turn_readings(
-        list(beside.values()),
-        names=frozenset() if "names" in without else question.names,
-        median_length=None if "turns" in without else median(len(turns[seq].words) for seq in best),
-        closeness=close,
-        alternation=0.0 if "turns" in without else alternation(best.values()),
-        several=0.0 if "several" in without else several,
-    )
-    heard = {} if "feedback" in without else context.heard
-    return replace(context, turns=dict(zip(beside, readings, strict=True)), heard=heard)
-
-
 def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
     """The neighbours of each memory: stored right before and after it, in the same channel and sitting."""
     around = tx.memories.neighbours([memory.seq for memory in memories])
-    found = tx.memories.fetch(_neighbours(around))
+    found = tx.memories.fetch(beside(around))
 
     def together(memory: Memory, other: int | None) -> bool:
         near = found.get(other or 0)
@@ -317,24 +335,6 @@ def said_around(tx: Transaction, memories: Sequence[Memory]) -> dict[int, tuple[
         )
         for memory in memories
     }
-
-
-def _words_in_context(
-    question: Question,
-    found: Candidates,
-    around: Mapping[int, Neighbours],
-    texts: Mapping[int, TextWords],
-    strength: float,
-    near_words: float,
-) -> dict[int, float]:
-    wording = Wording(list(texts.values()))
-    counted = saturation(wording, question.sought)
-    weights = term_weights(counted, [found.words.get(seq, 0.0) for seq in texts])
-    worth = counted * weights
-    if near_words:
-        worth = with_near_words(worth, wording, question.near_words, weights, near_words)
-    lent = words_in_context(list(texts), worth, around, strength)
-    return {seq: max(score, found.words.get(seq, 0.0)) for seq, score in lent.items() if score > 0}
 
 
 def _meaning_in_context(
@@ -357,13 +357,10 @@ def _meaning_in_context(
     return dict(zip(around, raised.tolist(), strict=True))
 
 
-def _around(
-    seqs: Sequence[int], known: Mapping[int, RankingFacts], reader: MemoryReader
-) -> tuple[dict[int, Neighbours], dict[int, RankingFacts]]:
+def _around(seqs: Sequence[int], reader: MemoryReader) -> dict[int, Neighbours]:
     """The neighbours of each, of one occasion: allowed by the filter, in one channel, at about one time."""
     around = reader.neighbours(seqs)
-    facts = {**known, **reader.facts({*around, *_neighbours(around)} - known.keys())}
-    of = facts.get
+    of = reader.known_facts([*around, *beside(around)]).get
 
     def together(own: RankingFacts, other: RankingFacts | None) -> bool:
         # Hot path: called for two neighbours of each of hundreds.
@@ -380,12 +377,8 @@ def _around(
         )
         for seq, (before, after) in around.items()
         if (own := of(seq)) is not None
-    }, facts
+    }
 
 
 def _with_neighbours(around: Mapping[int, Neighbours]) -> list[int]:
-    return list(dict.fromkeys([*around, *_neighbours(around)]))
-
-
-def _neighbours(around: Mapping[int, Neighbours]) -> list[int]:
-    return [seq for seq in dict.fromkeys(chain.from_iterable(around.values())) if seq is not None]
+    return list(dict.fromkeys([*around, *beside(around)]))

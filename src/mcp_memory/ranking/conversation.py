@@ -9,11 +9,12 @@ closer together than other candidates, and they are short.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import log1p
 from statistics import median
 from typing import TYPE_CHECKING
 
-from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors, neighbour_rows
+from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors
 from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
@@ -62,61 +63,59 @@ def _coherence(turns: NeighbourRows, vectors: UnitVectors) -> float:
     import numpy as np
 
     own, before, after = turns
-    pairs = np.concatenate([(own, before), (own, after), (before, after)], axis=1)
-    a, b = pairs[:, (pairs != vectors.missing).all(axis=0)]
-    if not len(a):
+    pairs = ((own, before), (own, after), (before, after))
+    present = np.concatenate([(a != vectors.missing) & (b != vectors.missing) for a, b in pairs])
+    if not present.any():
         return 0.0
-    paired = np.zeros(len(vectors.rows), bool)
-    paired[a] = paired[b] = True
-    rows = vectors.rows - vectors.rows[paired].mean(axis=0)
-    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
-    return float(np.einsum("ij,ij->i", rows[a], rows[b]).mean())
+    a, b = (np.concatenate(each)[present] for each in zip(*pairs, strict=True))
+    paired = np.zeros(len(vectors.rows), np.float32)
+    paired[a] = paired[b] = 1.0
+    rows = vectors.rows - paired @ vectors.rows / paired.sum()
+    lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)
+    taken = [rows[each] for each in turns]
+    products = np.concatenate([np.einsum("ij,ij->i", *each) for each in combinations(taken, 2)])[present]
+    return float((products / (lengths[a] * lengths[b])).mean(dtype=np.float64))
 
 
-def saturation(texts: Wording, terms: Sequence[str]) -> Matrix:
-    """BM25's term frequency part: a row for each text, a column for each term."""
-    counts, lengths = texts.counts(terms), texts.sizes[:, None]
+def saturation(texts: Wording, counts: Matrix) -> Matrix:
+    """BM25's term frequency part, from how often each text has each term."""
+    lengths = texts.sizes[:, None]
     dampening = _K1 * (1 - _B + _B * lengths / max(1.0, lengths.mean()))
     saturated: Matrix = counts * (_K1 + 1) / (counts + dampening)
     return saturated
 
 
-def term_weights(counted: Matrix, scores: Sequence[float]) -> Matrix:
+def term_weights(counted: Matrix, scores: Matrix) -> Matrix:
     """Inverse document frequencies, solved from texts with known BM25 scores; 0 is an unknown score."""
     import numpy as np
 
-    y = np.array(scores, float)
-    x = counted[y > 0]
+    known = scores > 0
+    x = counted[known]
     if not x.size:
         return np.zeros(counted.shape[1])
-    weights: Matrix = np.linalg.solve(x.T @ x + _RIDGE * np.eye(x.shape[1]), x.T @ y[y > 0])
-    return weights.clip(0.0)
+    weights = np.linalg.solve(x.T @ x + _RIDGE * np.eye(x.shape[1]), x.T @ scores[known])
+    return weights.astype(np.float64, copy=False).clip(0.0)
 
 
-def words_in_context(
-    seqs: Sequence[int], worth: Matrix, around: Mapping[int, Neighbours], strength: float
-) -> dict[int, float]:
-    """BM25 of each memory, including words of its surroundings with a lower weight.
+def words_in_context(worth: Matrix, turns: NeighbourRows, strength: float) -> Matrix:
+    """BM25 of each turn, including words of its surroundings with a lower weight.
 
-    `worth` says what each term is worth in each of the memories `seqs`.
+    `worth` says what each term is worth in each text; a row beyond them stands for a text that is missing.
     """
     import numpy as np
 
-    missing = len(seqs)
-    rows = np.vstack([worth, np.zeros(worth.shape[1])])  # the last stands for a memory that is missing
-    own, before, after = neighbour_rows(around, {seq: place for place, seq in enumerate(seqs)}, missing)
+    missing = len(worth)
+    rows = np.vstack([worth, np.zeros(worth.shape[1])])
+    own, before, after = turns
     steps_back, steps_on = np.full((2, missing + 1), missing)
     steps_back[own], steps_on[own] = before, after
     steps_back[missing] = steps_on[missing] = missing
     best = rows[own]
     lenders = (before, after, steps_back[before], steps_on[after])
     for share, lending in zip((BEFORE, AFTER, FURTHER, FURTHER), lenders, strict=True):
-        best = np.maximum(best, share * strength * rows[lending])
-    return {
-        seq: score
-        for seq, score, place in zip(around, best.sum(axis=1).tolist(), own.tolist(), strict=True)
-        if place != missing
-    }
+        np.maximum(best, share * strength * rows[lending], out=best)
+    found: Matrix = best.sum(axis=1)
+    return found
 
 
 def with_near_words(

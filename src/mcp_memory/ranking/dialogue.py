@@ -7,12 +7,13 @@ documents and requests to an assistant are not affected.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from heapq import nsmallest
-from math import log, log2
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_memory.ranking.wording import TextWords, Wording
+from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
     from mcp_memory.ranking.unit_vectors import NeighbourRows, Numbers, UnitVectors
@@ -51,21 +52,46 @@ _END = 40  # characters at the end of a turn in which a question mark makes it a
 
 
 class TurnReading(NamedTuple):
-    """The bonuses of one turn. A tuple: hundreds are made in a search."""
+    """The bonuses of one turn."""
 
     subject: float
     question: float
     answer: float
     detail: float
-    lift: float = 0.0
+    lift: float
     """Relative to the score."""
 
-    @property
-    def bonus(self) -> float:
-        return self.subject + self.question + self.answer + self.detail
 
-    def raised(self, score: float) -> float:
-        return max(0.0, score * (1 + self.lift) + self.bonus)
+@dataclass(frozen=True, eq=False)
+class TurnReadings:
+    """The bonuses of many turns, of all of one kind in an array."""
+
+    seqs: Sequence[int]
+    subject: Numbers
+    question: Numbers
+    answer: Numbers
+    detail: Numbers
+    lift: Numbers
+
+    def get(self, seq: int) -> TurnReading | None:
+        place = self._places.get(seq)
+        if place is None:
+            return None
+        each = (self.subject, self.question, self.answer, self.detail, self.lift)
+        return TurnReading(*(float(kind[place]) for kind in each))
+
+    def raised(self, scores: Mapping[int, float]) -> dict[int, float]:
+        """The score of each turn with its bonuses; that of an unknown one is 0."""
+        import numpy as np
+
+        own = np.array([scores.get(seq, 0.0) for seq in self.seqs], float)
+        bonus = self.subject + self.question + self.answer + self.detail
+        found = np.maximum(0.0, own * (1 + self.lift) + bonus)
+        return dict(zip(self.seqs, found.tolist(), strict=True))
+
+    @cached_property
+    def _places(self) -> Mapping[int, int]:
+        return {seq: place for place, seq in enumerate(self.seqs)}
 
 
 def closeness(strength: float) -> float:
@@ -79,12 +105,12 @@ def alternation(texts: Collection[str]) -> float:
     return min(1.0, max(0.0, (MOSTLY_QUESTIONS - asking) / (MOSTLY_QUESTIONS - SOME_QUESTIONS)))
 
 
-def exchange(strength: float, texts: Collection[str]) -> float:
+def exchange(strength: float, alternation: float) -> float:
     """From 0, texts that stand for themselves, to 1, turns that plainly answer each other.
 
     One side of a dialogue, such as requests to an assistant, counts as none.
     """
-    return max(0.0, 2 * closeness(strength) * alternation(texts) - 1)
+    return max(0.0, 2 * closeness(strength) * alternation - 1)
 
 
 @lru_cache(maxsize=4096)
@@ -110,43 +136,40 @@ class ReadTurn(NamedTuple):
 
 
 def turn_readings(
-    turns: Sequence[tuple[ReadTurn, ReadTurn | None]],
+    seqs: Sequence[int],
+    turns: Sequence[ReadTurn],
+    places: NeighbourRows,
     *,
     names: Collection[str],
     median_length: float | None,
     closeness: float,
     alternation: float,
     several: float = 0.0,
-) -> list[TurnReading]:
+) -> TurnReadings:
     """Read turns, each with the one before it if there is one, among turns of a median length in words.
 
-    Without a median their lengths do not count. `several`: how far these are turns that answer each other,
-    read for a query that asks for several things.
+    `places` says where among `turns` those of `seqs` and their neighbours are; beyond them is one that is
+    missing. Without a median their lengths do not count. `several`: how far these are turns that answer each
+    other, read for a query that asks for several things.
     """
-    subject, lift = SUBJECT * closeness, SPEAKING_FOR_THEMSELVES * several
-    asking, answering = (each * closeness * alternation for each in (ASKING, ANSWERING))
-    details: dict[int, float] = {}
+    import numpy as np
+
+    asks = np.array([turn.asks for turn in turns], bool)[places.own]
+    asked = np.array([*(turn.asks_at_the_end for turn in turns), False], bool)[places.before]
+    named = np.array([turn.words[0] in names if turn.words else False for turn in turns], bool)[places.own]
+    detail = np.zeros(len(seqs))
     if median_length is not None:
-        sizes = {len(turn.words) for turn, _ in turns}
-        details = {size: DETAIL * closeness * _doublings(size, median_length) for size in sizes}
-    found = []
-    for (words, question, _), before in turns:
-        named = bool(words) and words[0] in names
-        answers = not question and before is not None and before.asks_at_the_end
-        found.append(
-            TurnReading(
-                subject if named else 0.0,
-                asking if question else 0.0,
-                answering if answers else 0.0,
-                details.get(len(words), 0.0),
-                lift if named else 0.0,
-            )
-        )
-    return found
-
-
-def _doublings(length: int, median_length: float) -> float:
-    return min(_LONGEST, max(_SHORTEST, log2((length + 1) / (median_length + 1))))
+        lengths = np.array([len(turn.words) for turn in turns], float)[places.own]
+        doublings = np.log2((lengths + 1) / (median_length + 1))
+        detail = DETAIL * closeness * doublings.clip(_SHORTEST, _LONGEST)
+    return TurnReadings(
+        seqs,
+        subject=SUBJECT * closeness * named,
+        question=ASKING * closeness * alternation * asks,
+        answer=ANSWERING * closeness * alternation * (asked & ~asks),
+        detail=detail,
+        lift=SPEAKING_FOR_THEMSELVES * several * named,
+    )
 
 
 def in_thread(cosines: Numbers, vectors: UnitVectors, turns: NeighbourRows) -> Numbers:
@@ -157,7 +180,11 @@ def in_thread(cosines: Numbers, vectors: UnitVectors, turns: NeighbourRows) -> N
     import numpy as np
 
     rows, (own, before, after) = vectors.rows, turns
-    joined_rows = rows[own] + PREVIOUS * rows[before] + NEXT * rows[after]
+    joined_rows = rows[own]
+    lent = np.empty_like(joined_rows)
+    for share, lending in ((PREVIOUS, before), (NEXT, after)):  # in place: the arrays are large
+        np.multiply(rows.take(lending, axis=0, out=lent), np.float32(share), out=lent)
+        joined_rows += lent
     lengths = np.sqrt(np.einsum("ij,ij->i", joined_rows, joined_rows))
     joined = cosines[own] + PREVIOUS * cosines[before] + NEXT * cosines[after]
     found: Numbers = joined / np.maximum(lengths, 1e-9)
@@ -170,29 +197,30 @@ def moved_by_thread(meaning: Numbers, alone: Numbers, threaded: Numbers, exchang
 
 
 def feedback(
-    texts: Mapping[int, TextWords], scores: Mapping[int, float], terms: Collection[str]
+    seqs: Sequence[int], texts: Wording, scores: Mapping[int, float], terms: Collection[str]
 ) -> dict[int, float]:
     """How many of the rare words of the best results each text has, by weight, above 0 to 1.
 
     The second step of a question that needs several memories: the first ones found name what the others
     are about, in words that the question does not have.
     """
-    best = nsmallest(_BEST, (seq for seq in texts if seq in scores), key=lambda seq: -scores[seq])
+    known = [place for place, seq in enumerate(seqs) if seq in scores]
+    best = sorted(known, key=lambda place: -scores[seqs[place]])[:_BEST]
     heard: dict[str, float] = {}
-    for seq in best:
-        for word in texts[seq].distinct.difference(terms):
-            heard[word] = heard.get(word, 0.0) + scores[seq]
+    for place in best:
+        for word in texts.texts[place].distinct.difference(terms):
+            heard[word] = heard.get(word, 0.0) + scores[seqs[place]]
     if not heard:
         return {}
-    wording, size = Wording(list(texts.values())), len(texts)
+    size = len(seqs)
     weights = {
         word: max(0.0, log((size - count + 0.5) / (count + 0.5))) * heard[word]
-        for word, count in zip(heard, wording.frequencies(list(heard)), strict=True)
+        for word, count in zip(heard, texts.frequencies(list(heard)), strict=True)
     }
     # Ties are broken alphabetically: the order of a set changes with each start.
     chosen = dict(nsmallest(_RARE, weights.items(), key=lambda item: (-item[1], item[0])))
     total = sum(chosen.values())
     if not total:
         return {}
-    sums = wording.sums(chosen).tolist()
-    return {seq: found / total for seq, found in zip(texts, sums, strict=True) if found}
+    sums = texts.sums(chosen).tolist()
+    return {seq: found / total for seq, found in zip(seqs, sums, strict=True) if found}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from math import inf, nextafter
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -44,10 +45,13 @@ def min_max(
     """
     if not scores:
         return {}
-    low = min(scores.values()) if floor is None else floor
-    high = max(scores.values()) if ceiling is None else ceiling
+    least, most = min(scores.values()), max(scores.values())
+    low = least if floor is None else floor
+    high = most if ceiling is None else ceiling
     if high <= low:
         return {key: float(score >= high) for key, score in scores.items()}
+    if low <= least and most <= high:
+        return {key: (score - low) / (high - low) for key, score in scores.items()}
     return {key: _clamped((score - low) / (high - low)) for key, score in scores.items()}
 
 
@@ -91,7 +95,7 @@ def with_instruction(scores: Mapping[K, float], instructions: Collection[K]) -> 
 
 def best_first(scores: Mapping[K, float]) -> dict[K, float]:
     """The same scores in descending order; equals keep the order they came in."""
-    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+    return dict(sorted(scores.items(), key=itemgetter(1), reverse=True))
 
 
 def _clamped(value: float) -> float:

@@ -130,6 +130,6 @@ def _joined(texts: Sequence[Places]) -> tuple[Places, Places]:
     """The numbers of all texts, and for each the place of its text."""
     import numpy as np
 
-    if not texts:
-        return np.empty(0, np.intp), np.empty(0, np.intp)
-    return np.concatenate(texts), np.repeat(np.arange(len(texts)), list(map(len, texts)))
+    # Bytes: `concatenate` takes three times as long for hundreds of short arrays.
+    numbers = np.frombuffer(b"".join([text.data for text in texts]), np.intp)
+    return numbers, np.repeat(np.arange(len(texts)), list(map(len, texts)))

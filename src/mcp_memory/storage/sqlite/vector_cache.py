@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from mcp_memory.ranking.unit_vectors import UnitVectors, unit_vectors
+from mcp_memory.ranking.unit_vectors import UnitVectors
 from mcp_memory.storage import queries, vector_codes
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class _Buffer:
         self.seqs = np.empty(room, np.int64)
         self.rows = np.empty((room, dimensions), np.float32)
         self.lengths = np.empty(room, np.float32)
+        self.places: dict[int, int] = {}
+        """The row of each number: searches look up hundreds of them."""
         self.used = 0
 
     def has_room(self, count: int) -> bool:
@@ -79,6 +81,7 @@ class _Buffer:
         self.seqs[self.used : end] = seqs
         self.rows[self.used : end] = rows
         self.lengths[self.used : end] = lengths
+        self.places.update(zip(seqs.tolist(), range(self.used, end), strict=True))
         self.used = end
 
 
@@ -129,8 +132,13 @@ class KeptVectors:
         return dict(zip(self.seqs[places].tolist(), (row.tobytes() for row in units), strict=True))
 
     def unit_rows(self, wanted: Iterable[int]) -> UnitVectors:
+        import numpy as np
+
         places = self._places(wanted)
-        return unit_vectors(self.seqs[places].tolist(), vector_codes.unit(self.buffer.rows[places]))
+        lengths = self.buffer.lengths[places]
+        found = np.zeros((len(places) + 1, self.buffer.rows.shape[1]), np.float32)
+        np.divide(self.buffer.rows[places], np.where(lengths > 0, lengths, 1)[:, None], out=found[:-1])
+        return UnitVectors(self.seqs[places].tolist(), found)
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         places, buffer = self._places(wanted), self.buffer
@@ -144,7 +152,8 @@ class KeptVectors:
     def _places(self, wanted: Iterable[int]) -> npt.NDArray[np.intp]:
         import numpy as np
 
-        return np.flatnonzero(np.isin(self.seqs, list(wanted)))
+        known, count = self.buffer.places, self.count  # others may add to the buffer meanwhile
+        return np.array(sorted({known[seq] for seq in wanted if known.get(seq, count) < count}), np.intp)
 
 
 class VectorCache:
