@@ -23,6 +23,25 @@ EMPTYING_PAUSE = 0.02
 """Seconds between two attempts to empty the log."""
 
 
+class Growth:
+    """Whether the log has grown by a part since it was moved last.
+
+    While others write, it rarely starts over: a checkpoint for each commit would sync the disk beside all of
+    them.
+    """
+
+    def __init__(self, part: int) -> None:
+        self._part = self._due_at = part
+
+    def is_due(self, pages: int) -> bool:
+        if pages < self._part:
+            self._due_at = self._part
+        if pages < self._due_at:
+            return False
+        self._due_at = pages + self._part
+        return True
+
+
 class Checkpoints:
     """The write-ahead log hook of the writing connection.
 
@@ -34,6 +53,7 @@ class Checkpoints:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         """`connect` opens a connection for the thread; it may raise a `MemoryServerError`."""
         self._next = LONGEST_LOG
+        self._growth = Growth(CHECKPOINT_PAGES)
         self._connect = connect
         self._thread: threading.Thread | None = None
         self._due = threading.Event()
@@ -42,10 +62,12 @@ class Checkpoints:
 
     def __call__(self, connection: apsw.Connection, schema: str, pages: int) -> int:
         """Called after each commit with the number of pages in the log."""
+        is_due = self._growth.is_due(pages)
         if pages < CHECKPOINT_PAGES:
             self._next = LONGEST_LOG
         elif pages < self._next:
-            self._begin()
+            if is_due:
+                self._begin()
         else:
             self._next = LONGEST_LOG if self._start_over(connection) else pages + LONGEST_LOG // 4
         return apsw.SQLITE_OK
