@@ -29,8 +29,8 @@ SYNCED = 24_000
 """Bytes that one stored memory adds to the write-ahead log: six pages."""
 
 BESIDE = (
-    "words are searched while the model computes, on the cores that it uses, too; vectors, ranking, reading "
-    "and syncing rows come after it"
+    "words are searched while the model computes; comparing vectors, ranking and reading rows, or writing and "
+    "syncing them, come after it, in Python"
 )
 
 
