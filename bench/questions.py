@@ -29,8 +29,8 @@ SYNCED = 24_000
 """Bytes that one stored memory adds to the write-ahead log: six pages."""
 
 BESIDE = (
-    "words are searched while the model computes; comparing vectors, ranking and reading rows, or writing and "
-    "syncing them, come after it, in Python"
+    "words are searched while the model computes; comparing vectors, ranking and reading rows, or writing "
+    "and syncing them, come after it, in Python"
 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite.checkpoints import CHECKPOINT_PAGES, LONGEST_LOG, Checkpoints, Growth
+from mcp_memory.storage.sqlite.checkpoints import CHECKPOINT_PAGES, LONGEST_LOG, Checkpoints, LogGrowth
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 PAGE = 4096
@@ -138,7 +138,7 @@ def test_others_write_while_a_purge_waits_for_somebody_who_reads(tmp_path: Path)
 
 
 def test_the_log_is_moved_once_for_each_part_by_which_it_grows() -> None:
-    growth = Growth(1000)
+    growth = LogGrowth(1000)
     assert [pages for pages in range(0, 3500, 100) if growth.is_due(pages)] == [1000, 2000, 3000]
     assert not growth.is_due(100)  # it has started over
     assert growth.is_due(1300)

@@ -23,7 +23,7 @@ EMPTYING_PAUSE = 0.02
 """Seconds between two attempts to empty the log."""
 
 
-class Growth:
+class LogGrowth:
     """Whether the log has grown by a part since it was moved last.
 
     While others write, it rarely starts over: a checkpoint for each commit would sync the disk beside all of
@@ -53,7 +53,7 @@ class Checkpoints:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         """`connect` opens a connection for the thread; it may raise a `MemoryServerError`."""
         self._next = LONGEST_LOG
-        self._growth = Growth(CHECKPOINT_PAGES)
+        self._growth = LogGrowth(CHECKPOINT_PAGES)
         self._connect = connect
         self._thread: threading.Thread | None = None
         self._due = threading.Event()
