@@ -244,7 +244,7 @@ def test_an_index_whose_building_was_interrupted_is_built_again(usual: str, url:
         impatient = psycopg.connect(
             url, autocommit=True, options="-c search_path=mcp_memory -c statement_timeout=100"
         )
-        with impatient, psycopg.connect(url) as writing:  # whoever builds an index waits for those who write
+        with impatient, psycopg.connect(url) as writing:  # building an index waits for those who write
             writing.execute("UPDATE mcp_memory.memory SET access_count = 1 WHERE seq = 1")
             for index in online_migration._MEMORY_INDEXES:
                 with pytest.raises(errors.QueryCanceled):

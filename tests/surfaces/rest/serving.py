@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import threading
 import time
@@ -40,6 +41,8 @@ class Running:
     def stop(self) -> None:
         self.server.should_exit = True
         self.thread.join(PATIENCE)
+        if self.thread.is_alive():
+            faulthandler.dump_traceback(2)  # where every thread waits
         assert not self.thread.is_alive(), "the server did not stop"
 
 

@@ -32,7 +32,7 @@ SELECT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass('memory')
    AND conname IN ('memory_hash_is_right__compact', 'memory_hash_is_given__compact')
 
 -- lock_memory_against_vacuum --
--- Nobody else waits for this lock; and vacuum makes way for whoever waits for a second.
+-- Nobody else waits for this lock; and vacuum makes way for a session that has waited for a second.
 SET LOCAL lock_timeout = '3s'; LOCK TABLE memory IN SHARE UPDATE EXCLUSIVE MODE
 
 -- lock_memory --
