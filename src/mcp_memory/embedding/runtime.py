@@ -160,7 +160,7 @@ def _open_session(weights: ModelWeights) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: standard error belongs to the server
     # A number set by us also keeps onnxruntime from pinning its threads to cores it may not have.
-    options.intra_op_num_threads = _thread_count(os.cpu_count() or 1)
+    options.intra_op_num_threads = min(_MAX_THREADS, os.cpu_count() or 1)
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     # Spinning threads would burn a core while idle, and slow short texts down.
@@ -170,14 +170,6 @@ def _open_session(weights: ModelWeights) -> Any:
             "session.model_external_initializers_file_folder_path", str(weights.folder)
         )
     return onnxruntime.InferenceSession(weights.model, options, providers=["CPUExecutionProvider"])
-
-
-def _thread_count(cores: int) -> int:
-    """Half of the cores: words are searched, and others served, while the model computes.
-
-    On two cores a second thread took processor time from these and made no text faster, short or long.
-    """
-    return max(1, min(_MAX_THREADS, cores // 2))
 
 
 def _integer(kind: str) -> str:
