@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 # to answer its first request before it has paid for them.
 
 _BATCH = 8  # texts; more cost memory and are no faster
+_LONG = 48  # tokens; a single text of more is computed faster by several threads than by one
 # A batch's longest text has at most so many times the tokens of its shortest, plus so many.
 _STRETCH, _SPREAD = 1.5, 16
 _MAX_THREADS = 4
+_SPIN = 100  # microseconds; the operators of one run follow each other faster than a thread wakes up
 _CHARACTERS_PER_TOKEN = 64  # far above any language's; avoids tokenizing text that is truncated anyway
 _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
 
@@ -37,6 +39,11 @@ class ModelWeights:
     folder: Path
     """The folder of the weight files that the model refers to."""
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether the weights are in files beside the model, which are mapped and not read."""
+        return isinstance(self.model, bytes)
+
 
 class OnnxEmbedder:
     """One model, loaded once by the first text; safe to share between threads."""
@@ -48,7 +55,7 @@ class OnnxEmbedder:
         self._weights = weights
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
-        self._ahead = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="embedding")
+        self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="embedding")
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
         import numpy as np
@@ -59,15 +66,22 @@ class OnnxEmbedder:
         model = self._model()
         prefix = self.card.query_prefix if purpose == "query" else self.card.passage_prefix
         tokens = [model.tokens(prefix + text) for text in texts]
-        for batch in batches([len(ids) for ids in tokens]):
+        if len(tokens) == 1:  # possibly in a thread of `begin`, which must not wait for another of them
+            return model.vectors(tokens)
+
+        def compute(batch: list[int]) -> None:
             vectors[batch] = model.vectors([tokens[index] for index in batch])
+
+        share = -(-len(tokens) // model.runs_at_once)
+        made = batches([len(ids) for ids in tokens], min(_BATCH, share))
+        list((self._threads.map if model.runs_at_once > 1 else map)(compute, made))
         return vectors
 
     def begin(self, text: str, purpose: Purpose) -> Callable[[], Vectors] | None:
         """Start embedding a text in another thread; None while the model is not loaded."""
         if self._loaded is None:
             return None
-        begun = self._ahead.submit(self.embed, [text], purpose)
+        begun = self._threads.submit(self.embed, [text], purpose)
         # Lets go of the interpreter, so that the other thread begins now and not at this one's next wait.
         time.sleep(0)
         return begun.result
@@ -88,12 +102,23 @@ class OnnxEmbedder:
 
 
 class _Loaded:
-    """The tokenizer and the session. Both are only read once made, so threads may share them."""
+    """The tokenizer and the sessions. They are only read once made, so threads may share them.
+
+    One thread computes a short text as fast as two, with a third less processor time, and leaves a core to
+    the search that waits for it; several batches side by side are faster than one after the other by all
+    cores. So a session has one thread, and only a single long text is computed by all.
+    """
 
     def __init__(self, card: ModelCard, tokenizer: Path, weights: ModelWeights) -> None:
         self._card = card
         self._tokenizer, self._pad_id = _open_tokenizer(tokenizer, card.max_tokens)
-        self._session = _open_session(weights)
+        self._weights = weights
+        self._lock = threading.Lock()
+        self._for_long: Any = None
+        cores = min(_MAX_THREADS, os.cpu_count() or 1)
+        # A second session on weights within the model's own file would hold all of them twice.
+        self._cores, self.runs_at_once = (cores, cores) if weights.are_apart else (1, 1)
+        self._session = _open_session(weights, 1 if weights.are_apart else cores)
         self._inputs = {entry.name: _integer(entry.type) for entry in self._session.get_inputs()}
         outputs = [entry.name for entry in self._session.get_outputs()]
         self._output = next((name for name in _HIDDEN_STATES if name in outputs), outputs[0])
@@ -113,9 +138,19 @@ class _Loaded:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
-        return unit_rows(self._pooled(self._run(ids, mask), mask), self._card)
+        session = self._session_for_long() if len(batch) == 1 and width > _LONG else self._session
+        return unit_rows(self._pooled(self._run(session, ids, mask), mask), self._card)
 
-    def _run(self, ids: Any, mask: Any) -> Any:
+    def _session_for_long(self) -> Any:
+        """Made when first needed: it keeps the mapped pages of the weights in memory beside their copy."""
+        if self._cores == 1:
+            return self._session
+        with self._lock:
+            if self._for_long is None:
+                self._for_long = _open_session(self._weights, self._cores, copied=False)
+            return self._for_long
+
+    def _run(self, session: Any, ids: Any, mask: Any) -> Any:
         import numpy as np
 
         known = {
@@ -126,7 +161,7 @@ class _Loaded:
         }
         try:
             given = {name: known[name].astype(kind) for name, kind in self._inputs.items()}
-            return self._session.run([self._output], given)[0]
+            return session.run([self._output], given)[0]
         except Exception as error:  # as in `_load`; a model may also want an input we do not know
             raise Unavailable(f"the model {self._card.name} cannot run: {error}") from error
 
@@ -151,7 +186,8 @@ def _open_tokenizer(file: Path, max_tokens: int) -> tuple[Any, int]:
     return tokenizer, next((identifier for identifier in candidates if identifier is not None), 0)
 
 
-def _open_session(weights: ModelWeights) -> Any:
+def _open_session(weights: ModelWeights, threads: int, *, copied: bool = True) -> Any:
+    """A session with so many threads; `copied`: with a copy of the weights in the order of computing."""
     # On import it writes a device id and queues a telemetry report, unless disabled before;
     # `disable_telemetry_events()` is too late for both.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # noqa: TID251 (set, not read)
@@ -160,12 +196,13 @@ def _open_session(weights: ModelWeights) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: standard error belongs to the server
     # A number set by us also keeps onnxruntime from pinning its threads to cores it may not have.
-    options.intra_op_num_threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    # Spinning threads would burn a core while idle, and slow short texts down.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if isinstance(weights.model, bytes):
+    options.add_session_config_entry("session.intra_op.spin_duration_us", str(_SPIN))
+    if not copied:
+        options.add_session_config_entry("session.disable_prepacking", "1")
+    if weights.are_apart:
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(weights.folder)
         )
@@ -177,11 +214,11 @@ def _integer(kind: str) -> str:
     return kind.removeprefix("tensor(").removesuffix(")")
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Batches of text indices, small and of similar length to limit padding."""
+def batches(lengths: Sequence[int], most: int = _BATCH) -> Iterator[list[int]]:
+    """Batches of at most so many text indices, of similar length to limit padding."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == _BATCH or lengths[index] > _STRETCH * lengths[batch[0]] + _SPREAD):
+        if batch and (len(batch) == most or lengths[index] > _STRETCH * lengths[batch[0]] + _SPREAD):
             yield batch
             batch = []
         batch.append(index)
