@@ -263,6 +263,16 @@ class Node:
         return [memory.content for memory in self.observations]
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """As much of an entity as most answers show: its observations as texts alone."""
+
+    seq: int
+    name: str
+    type: str
+    texts: list[str]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relation:
     """A directed, typed connection between two entities; one that has ended stays readable."""

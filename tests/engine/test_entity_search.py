@@ -13,7 +13,7 @@ from mcp_memory.engine import Engine
 from mcp_memory.engine.entity_search import EntityAnswer, identifiers
 from mcp_memory.errors import Invalid, Unavailable
 from mcp_memory.inputs import NewEntity, NewRelation
-from mcp_memory.model import Caller
+from mcp_memory.model import Caller, Node
 from mcp_memory.ranking.routing import Strategy
 from mcp_memory.storage import Store
 from mcp_memory.text.words import query_terms
@@ -63,7 +63,7 @@ def thing(name: str, *observations: str, type: str = "Thing", status: str | None
     return NewEntity(name=name, type=type, observations=observations, status=status)
 
 
-def names(answer: EntityAnswer) -> list[str]:
+def names(answer: EntityAnswer[Node]) -> list[str]:
     return [hit.node.entity.name for hit in answer.hits]
 
 

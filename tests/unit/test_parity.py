@@ -68,6 +68,7 @@ ONLY_ELSEWHERE = {
     "graph.create_entit*": "REST creates one, the others create several",
     "graph.delete_entit*": "REST deletes one, the others delete several",
     "graph.delete_relation*": "REST deletes one, the others delete several",
+    "entities.outlines": "what assistants read of a search; the others show observations in full",
     "entities.find": "assistants search; read_graph pages through all",
     "graph.get_relation": "a REST resource; elsewhere relations come with their entities",
     "graph.names_beginning": "completion of names in prompts and shells",

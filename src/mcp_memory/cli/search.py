@@ -10,6 +10,7 @@ from mcp_memory.cli.rendering import graph_json, print_nodes, print_relations
 from mcp_memory.cli.session import Session
 from mcp_memory.engine.entity_search import EntityAnswer
 from mcp_memory.engine.graph import GraphPage
+from mcp_memory.model import Node
 from mcp_memory.text.plain import plain
 
 
@@ -38,7 +39,7 @@ def graph(session: Session, limit: int, after: int, as_json: bool) -> None:
     _show_page(session.engine.graph.read(limit=limit, after=after), as_json)
 
 
-def _show_answer(answer: EntityAnswer, as_json: bool) -> None:
+def _show_answer(answer: EntityAnswer[Node], as_json: bool) -> None:
     if as_json:
         found = [shaped("FoundEntityJson", hit) for hit in answer.hits]
         loose = [memory_json(memory) for memory in answer.orphans]

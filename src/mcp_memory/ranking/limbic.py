@@ -224,15 +224,13 @@ def guarded(
     ceiling = math.inf
     above = 0
     for key in by_relevance:
-        while _clearly_above(relevances[by_relevance[above]], relevances[key], ratio):
+        relevance, score = relevances[key], scores[key]
+        enough = ratio * relevance
+        while relevance < relevances[by_relevance[above]] >= enough:
             ceiling = min(ceiling, scores[by_relevance[above]])
             above += 1
-        result[key] = min(scores[key], ceiling)
+        result[key] = score if score < ceiling else ceiling
     return result
-
-
-def _clearly_above(relevance: float, other: float, ratio: float) -> bool:
-    return relevance > other and relevance >= ratio * other
 
 
 def _log_share(count: int, most: int) -> float:

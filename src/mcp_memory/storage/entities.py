@@ -2,11 +2,11 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory.errors import EntityNotFound, NotFound
-from mcp_memory.model import ACTIVE, Entity, Memory, Node
+from mcp_memory.model import ACTIVE, Entity, Memory, Node, Outline
 from mcp_memory.storage.database import Allowed, Row
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
 from mcp_memory.storage.row_values import reader_of
@@ -198,6 +198,14 @@ class Entities:
             if superseded or row["superseded_at"] is None:
                 observations.setdefault(row["entity_seq"], []).append(memory_of(row))
         return [Node(entity, tuple(observations.get(entity.seq, ()))) for entity in wanted]
+
+    def outlines(self, seqs: Sequence[int]) -> dict[int, Outline]:
+        """Names, types and current texts: a tenth of the work of `nodes`, whose rows are wide."""
+        texts: dict[int, list[str]] = {}
+        for seq, text in self._scope.fetch_tuples("outline_observations_of", seqs):
+            texts.setdefault(seq, []).append(text)
+        found = self._scope.fetch_tuples("outline_entities_of", seqs)
+        return {seq: Outline(seq, name, type, texts.get(seq, [])) for seq, name, type in found}
 
     def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
         self.link_all([(entity, memory)], relevance)

@@ -230,7 +230,7 @@ def test_tools_are_listed_with_everything_a_host_wants_to_know(era: str) -> None
 def test_an_answer_is_structured_and_the_same_as_text(era: str) -> None:
     result = call(era, "count_pages", pages=[{"title": "日本"}])
     assert result.structured_content == {"count": 1, "titles": ["日本"], "note": None}
-    assert text(result) == '{"count": 1, "titles": ["日本"], "note": null}'
+    assert text(result) == '{"count":1,"titles":["日本"],"note":null}'
 
 
 def test_json_text_in_place_of_a_list_is_taken() -> None:

@@ -50,5 +50,5 @@ def search_semantic(engine: Engine, arguments: SearchSemantic) -> EntitiesFound:
     search_nodes, for a known name open_nodes. `memories` are facts that fit and belong to no entity.
     `mode` says if only words could be searched, and why.
     """
-    answer = engine.entities.search(arguments.query, arguments.limit, explain=arguments.explain)
+    answer = engine.entities.outlines(arguments.query, arguments.limit, explain=arguments.explain)
     return EntitiesFound.of(answer)

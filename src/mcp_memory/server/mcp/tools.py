@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, get_type_hi
 
 import mcp_types as types
 from pydantic import ConfigDict, Field, TypeAdapter, WithJsonSchema
+from pydantic_core import to_json
 
 from mcp_memory.errors import MemoryServerError
 from mcp_memory.model import Progress, unreported
@@ -204,12 +205,9 @@ def failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-_as_text = json.JSONEncoder(ensure_ascii=False).encode
-
-
 def answer(structured: Json) -> types.CallToolResult:
-    """The result twice: structured for programs, and as text for hosts that show only text."""
-    text = _as_text(structured)
+    """The result twice: structured for programs, and as text, compact, for hosts that show only text."""
+    text = to_json(structured, inf_nan_mode="null").decode()
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
 
 

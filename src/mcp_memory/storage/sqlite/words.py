@@ -65,11 +65,11 @@ class SqliteWords:
         matches = _Matches(index, terms, _required_terms(connection, index, terms))
         slots = {"scored": matches.scored, "owner": owner, "allowed": allowed.condition}
         params = {**matches.params, **allowed.params, "limit": limit, "reach": REACH * limit}
-        best = connection.run(_SQL["matching"].format(**slots), params)
-        passing = [row for row in best if row["passes"]]
+        best = connection.tuples(_SQL["matching"].format(**slots), params)
+        passing = [(seq, score) for seq, score, passes in best if passes]
         if len(passing) < limit and len(best) == REACH * limit:
-            passing = connection.run(_SQL["matching_all"].format(**slots), params)
-        return [(row["seq"], row["score"]) for row in passing[:limit]]
+            passing = connection.tuples(_SQL["matching_all"].format(**slots), params)
+        return passing[:limit]
 
     def bulk_load(self, database: Database) -> AbstractContextManager[None]:
         return nullcontext()
