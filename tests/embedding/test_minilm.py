@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from mcp_memory.embedding import Embedder
+from mcp_memory.embedding import Embedder, Purpose
 from mcp_memory.embedding.calibration import measure
 from mcp_memory.embedding.minilm import open_minilm, wheel_folder
 from mcp_memory.embedding.runtime import OnnxEmbedder
@@ -79,6 +81,41 @@ def test_a_text_can_be_begun_once_the_model_is_loaded(minilm: Embedder, tmp_path
     begun = [minilm.begin(TEXTS[0], "query") for _ in range(12)]
     assert all((result()[0] == vector).all() for result in begun if result)
     assert None not in begun
+
+
+class Counting(OnnxEmbedder):
+    """Counts the texts that its model computes."""
+
+    computed = 0
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
+        self.computed += len(texts)
+        return super().embed(texts, purpose)
+
+
+def test_a_foreseen_text_is_computed_once(minilm: OnnxEmbedder) -> None:
+    model = Counting(minilm.card, minilm._tokenizer, minilm._weights)
+    model.foresee(TEXTS[0], "query")
+    assert model.computed == 0  # not loaded: whoever asks first waits for that, nobody else
+    [loaded] = model.embed(TEXTS[:1], "query")
+
+    model.foresee(TEXTS[0], "query")
+    begun = model.begin(TEXTS[0], "query")
+    assert begun is not None
+    [vector] = begun()
+    assert model.computed == 2
+    np.testing.assert_array_equal(vector, loaded)
+
+    again = model.begin(TEXTS[0], "query")
+    assert again is not None
+    again()
+    assert model.computed == 3
+
+
+def test_texts_foreseen_in_vain_are_not_kept(minilm: OnnxEmbedder) -> None:
+    for number in range(50):
+        minilm.foresee(f"a call that is refused, number {number}", "passage")
+    assert len(minilm._foreseen) < 10
 
 
 def test_questions_and_passages_are_read_alike(minilm: Embedder) -> None:

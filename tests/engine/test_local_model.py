@@ -29,6 +29,9 @@ class Local(HashEmbedder):
 
         return result
 
+    def foresee(self, text: str, purpose: Purpose) -> None:
+        self.log.append(f"foreseen: {text}")
+
 
 class Failing(Local):
     def begin(self, text: str, purpose: Purpose) -> Callable[[], NDArray[np.float32]]:

@@ -74,6 +74,9 @@ class LocalModel(Protocol):
         None while the model is not loaded: loading it takes long.
         """
 
+    def foresee(self, text: str, purpose: Purpose) -> None:
+        """Start embedding a text that `begin` is about to be asked for. Never waits."""
+
 
 @dataclass(frozen=True)
 class NoModel:

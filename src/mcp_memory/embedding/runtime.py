@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ _BATCH = 8  # texts; more cost memory and are no faster
 _LONG = 48  # tokens; a single text of more is computed faster by several threads than by one
 # A batch's longest text has at most so many times the tokens of its shortest, plus so many.
 _STRETCH, _SPREAD = 1.5, 16
+_MOST_FORESEEN = 500  # characters; a longer text takes so long that its beginning does not matter
 _MAX_THREADS = 4
 _SPIN = 100  # microseconds; the operators of one run follow each other faster than a thread wakes up
 _CHARACTERS_PER_TOKEN = 64  # far above any language's; avoids tokenizing text that is truncated anyway
@@ -55,6 +56,7 @@ class OnnxEmbedder:
         self._weights = weights
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
+        self._foreseen: dict[tuple[str, Purpose], Future[Vectors]] = {}
         self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="embedding")
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
@@ -81,10 +83,21 @@ class OnnxEmbedder:
         """Start embedding a text in another thread; None while the model is not loaded."""
         if self._loaded is None:
             return None
+        begun = self._foreseen.pop((text, purpose), None) or self._submitted(text, purpose)
+        return begun.result
+
+    def foresee(self, text: str, purpose: Purpose) -> None:
+        if self._loaded is None or len(text) > _MOST_FORESEEN:
+            return
+        if len(self._foreseen) >= _MAX_THREADS:  # of calls that were refused before they came to the model
+            self._foreseen.clear()
+        self._foreseen[text, purpose] = self._submitted(text, purpose)
+
+    def _submitted(self, text: str, purpose: Purpose) -> Future[Vectors]:
         begun = self._threads.submit(self.embed, [text], purpose)
         # Lets go of the interpreter, so that the other thread begins now and not at this one's next wait.
         time.sleep(0)
-        return begun.result
+        return begun
 
     def _model(self) -> _Loaded:
         with self._lock:

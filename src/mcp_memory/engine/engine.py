@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Self, TypeVar
 
+from mcp_memory.embedding import LocalModel, Purpose
 from mcp_memory.engine.about import Overseeing
 from mcp_memory.engine.access import Access
 from mcp_memory.engine.analytics import Analytics
@@ -68,6 +69,11 @@ class Engine:
     def noting_later(self, later: Callable[[Callable[[], None]], None]) -> "Engine":
         """The same engine, which records use after the answer, through a callback."""
         return Engine(replace(self._context, later=later))
+
+    def foresee(self, text: str, purpose: Purpose) -> None:
+        """Start embedding a text with which a call has come that will be carried out in another thread."""
+        if isinstance(self._context.embedder, LocalModel):
+            self._context.embedder.foresee(text, purpose)
 
     def once(self, claim: Claim) -> "Engine":
         """The same engine for one change, which succeeds only while its idempotency claim holds."""

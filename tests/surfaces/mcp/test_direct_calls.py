@@ -16,6 +16,8 @@ from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.mcp.sets import tool_sets
 from mcp_memory.server.mcp.tools import Tool, refusal
 from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
+from tests.conftest import EngineMaker
+from tests.engine.test_local_model import Local
 from tests.surfaces.mcp.test_any_arguments import objects
 from tests.surfaces.mcp.test_shared_server import Person, person  # noqa: F401
 
@@ -58,6 +60,22 @@ def test_an_answer_is_written_as_the_library_writes_it(which: tuple[str, str], e
             assert answer_line(7, result) == written_by_the_library(result, version)
 
     same()
+
+
+@pytest.mark.parametrize("which", sorted(one for one in TOOLS if TOOLS[one].asks or TOOLS[one].says))
+def test_the_model_begins_with_the_text_that_the_tool_will_ask_for(
+    which: tuple[str, str], make_engine: EngineMaker
+) -> None:
+    tool, model = TOOLS[which], Local()
+    engine = make_engine(model=model)
+    arguments = {tool.asks or tool.says: "Ana likes green tea"}
+    tool.foresee(engine, arguments)
+    tool.run(engine, arguments)
+    assert model.log[:2] == ["foreseen: Ana likes green tea", "begun: Ana likes green tea"]
+
+    model.log.clear()
+    tool.foresee(engine, {tool.asks or tool.says: ["not", "a", "text"]})
+    assert not model.log
 
 
 @pytest.mark.parametrize(

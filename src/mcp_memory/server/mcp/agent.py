@@ -119,7 +119,7 @@ class ForgottenMemory(Shape):
     message: str
 
 
-@tool(title="Save a Memory", annotations=CHANGES)
+@tool(title="Save a Memory", annotations=CHANGES, says="content")
 def memory_save(engine: Engine, arguments: MemorySave) -> Saved:
     """Save something that will be worth knowing in another conversation.
 
@@ -136,7 +136,7 @@ def memory_save(engine: Engine, arguments: MemorySave) -> Saved:
     return Saved.of(stored, memory_id=stored.memory.id, success=True, message=message)
 
 
-@tool(title="Recall Memories", annotations=READS)
+@tool(title="Recall Memories", annotations=READS, asks="query")
 def memory_recall(engine: Engine, arguments: MemoryRecall) -> RecalledSummary:
     """Search your memory: by meaning, words and links together, or the newest, the most important, one type.
 

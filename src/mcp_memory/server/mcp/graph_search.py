@@ -42,7 +42,7 @@ class EntitiesFound(Shape):
     mode: str
 
 
-@tool(title="Search by Meaning", annotations=READS)
+@tool(title="Search by Meaning", annotations=READS, asks="query")
 def search_semantic(engine: Engine, arguments: SearchSemantic) -> EntitiesFound:
     """Find entities by what they are about, even in other words; names and numbers in the query count too.
 

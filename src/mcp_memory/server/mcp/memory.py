@@ -93,7 +93,7 @@ class RecalledOut(Shape):
     mode: str = Field(serialization_alias="search_mode")
 
 
-@tool(title="Store a Memory", annotations=CHANGES)
+@tool(title="Store a Memory", annotations=CHANGES, says="content")
 def store_memory(engine: Engine, arguments: StoreMemory) -> StoredOut | StoredBrief:
     """Remember one fact: something about the user, a decision, a lesson, an error and its cause.
 
@@ -106,7 +106,7 @@ def store_memory(engine: Engine, arguments: StoreMemory) -> StoredOut | StoredBr
     return (StoredOut if arguments.details else StoredBrief).of(stored, message=_message(stored))
 
 
-@tool(title="Recall Memories", annotations=READS)
+@tool(title="Recall Memories", annotations=READS, asks="query")
 def recall_memories(engine: Engine, arguments: RecallMemories) -> RecalledOut:
     """Find what is remembered about something, best first.
 

@@ -81,6 +81,7 @@ class Dispatcher:
             if not prompt.about or any(name in self._tools for name in prompt.about)
         }
         self._only_in_view = self._tools_of_view()
+        self._engine_in_use: Engine | None = None
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
         offered = [tool.listed(self._tools) for tool, _ in self._tools.values()]
@@ -117,6 +118,8 @@ class Dispatcher:
         tool, tool_set = self._tools.get(call.tool) or self._only_in_view[call.tool]
         call = replace(call, caller=replace(call.caller, via="assistant", tool=tool.name))
         caller = call.caller
+        if self._engine_in_use is not None:
+            tool.foresee(self._engine_in_use, call.arguments)
         told = self.watchers.telling_count(caller.space)
         result = await self.in_thread(lambda: self._run(tool, tool_set, call, tell, notes))
         if not tool.only_reads and not result.is_error:
@@ -247,7 +250,8 @@ class Dispatcher:
         self, tool: Tool, tool_set: ToolSet, call: Call, tell: Tell, notes: list[Work] | None
     ) -> types.CallToolResult:
         try:
-            engine = self.engine().acting_for(call.caller)
+            self._engine_in_use = self.engine()
+            engine = self._engine_in_use.acting_for(call.caller)
             if notes is not None:
                 engine = engine.noting_later(notes.append)
             if call.key is None or tool.only_reads:

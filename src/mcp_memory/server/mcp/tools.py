@@ -75,6 +75,10 @@ class Tool:
     """The same for its result; None: not published."""
     run: Run
     """Takes an engine that acts for the caller. May block, and may raise a `MemoryServerError`."""
+    asks: str = ""
+    """The argument that is embedded as a question."""
+    says: str = ""
+    """The argument that is embedded as a text to be stored."""
 
     @cached_property
     def input_schema(self) -> Json:
@@ -91,6 +95,12 @@ class Tool:
         narrow = partial(_narrowed, self.describe_input, fields)
         said = description or self.description
         return replace(self, describe_input=narrow, describe_output=None, description=said)
+
+    def foresee(self, engine: Engine, arguments: Mapping[str, Any]) -> None:
+        """Let the model begin with the text of a call, before a thread is found that carries it out."""
+        text = arguments.get(self.asks or self.says)
+        if isinstance(text, str):
+            engine.foresee(text, "query" if self.asks else "passage")
 
     @property
     def only_reads(self) -> bool:
@@ -292,10 +302,12 @@ def complete_adapter(takes: type[Arguments]) -> TypeAdapter[Any]:
     return adapter
 
 
-def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], Tool]:
+def tool(
+    *, title: str, annotations: types.ToolAnnotations, asks: str = "", says: str = ""
+) -> Callable[[Body], Tool]:
     """Make a tool of a function: its name, its docstring, the type of its arguments and of its answer.
 
-    The arguments are an `Arguments` model, the answer is a `Shape`.
+    The arguments are an `Arguments` model, the answer is a `Shape`. `asks` and `says`: see `Tool`.
     """
 
     def declared(body: Body) -> Tool:
@@ -331,6 +343,8 @@ def tool(*, title: str, annotations: types.ToolAnnotations) -> Callable[[Body], 
             describe_input=describe_input,
             describe_output=describe_output,
             run=run,
+            asks=asks,
+            says=says,
         )
 
     return declared
