@@ -96,7 +96,7 @@ class Counting(OnnxEmbedder):
 def test_a_foreseen_text_is_computed_once(minilm: OnnxEmbedder) -> None:
     model = Counting(minilm.card, minilm._tokenizer, minilm._weights)
     model.foresee(TEXTS[0], "query")
-    assert model.computed == 0  # not loaded: whoever asks first waits for that, nobody else
+    assert model.computed == 0  # the model is not loaded yet: the first call that needs it loads it
     [loaded] = model.embed(TEXTS[:1], "query")
 
     model.foresee(TEXTS[0], "query")
