@@ -89,8 +89,13 @@ class OnnxEmbedder:
     def foresee(self, text: str, purpose: Purpose) -> None:
         if self._loaded is None or len(text) > _MOST_FORESEEN:
             return
-        if len(self._foreseen) >= _MAX_THREADS:  # of calls that were refused before they came to the model
-            self._foreseen.clear()
+        if len(self._foreseen) >= _MAX_THREADS:
+            # Calls that were refused never come for theirs.
+            for key, begun in list(self._foreseen.items()):
+                if begun.done():
+                    self._foreseen.pop(key, None)
+            if len(self._foreseen) >= _MAX_THREADS:
+                return  # all threads are busy: begun now or later, it is done at the same time
         self._foreseen[text, purpose] = self._submitted(text, purpose)
 
     def _submitted(self, text: str, purpose: Purpose) -> Future[Vectors]:

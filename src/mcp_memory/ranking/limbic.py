@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
@@ -199,13 +200,15 @@ def togetherness(
     weights: LimbicWeights,
 ) -> dict[int, float]:
     """How often, and how recently, each candidate was returned together with the others."""
+    # Once for each time: all that one search has shown was last used at the same moment.
+    decay = cache(lambda last_at: temporal_factor(last_at, now, weights))
     sums = {candidate.key: 0.0 for candidate in candidates}
-    for pair in co_occurrences:
-        if pair.a == pair.b or pair.a not in sums or pair.b not in sums:
+    for a, b, times, last_at in co_occurrences:
+        if a == b or a not in sums or b not in sums:
             continue
-        strength = math.log2(1 + pair.times) * temporal_factor(pair.last_at, now, weights)
-        sums[pair.a] += strength
-        sums[pair.b] += strength
+        strength = math.log2(1 + times) * decay(last_at)
+        sums[a] += strength
+        sums[b] += strength
     return sums
 
 

@@ -99,10 +99,16 @@ class Dispatcher:
             return tool_set.refuse(ReadOnly())
         request_key = context.request if isinstance(context.request, RequestKey) else None
         call = Call(params.name, params.arguments or {}, self._caller(context), request_key)
+        self.foresee(call.tool, call.arguments)
         return await self.answer(call, tell=_teller(context))
 
     def offers(self, tool: str) -> bool:
         return tool in self._tools
+
+    def foresee(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Let the model begin with the text of a call that is about to be answered."""
+        if self._engine_in_use is not None and tool in self._tools:
+            self._tools[tool][0].foresee(self._engine_in_use, arguments)
 
     def local_caller(self, client: str) -> Caller:
         """The caller of a process that the person runs themselves."""
@@ -118,8 +124,6 @@ class Dispatcher:
         tool, tool_set = self._tools.get(call.tool) or self._only_in_view[call.tool]
         call = replace(call, caller=replace(call.caller, via="assistant", tool=tool.name))
         caller = call.caller
-        if self._engine_in_use is not None:
-            tool.foresee(self._engine_in_use, call.arguments)
         told = self.watchers.telling_count(caller.space)
         result = await self.in_thread(lambda: self._run(tool, tool_set, call, tell, notes))
         if not tool.only_reads and not result.is_error:

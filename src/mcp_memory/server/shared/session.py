@@ -86,6 +86,8 @@ class ClientSession:
         text = rest.decode("utf-8", "replace")
         if number is not None and (call := self._direct(text)):
             self._unanswered[call.id] = number
+            # Now, while the use of what the client saw last may still be noted.
+            self._dispatcher.foresee(call.tool, call.arguments)
             assert self._tasks is not None
             self._tasks.start_soon(self._answer, call, self._key(number, again))
             return
