@@ -124,7 +124,7 @@ def test_memories_are_chosen_tagged_forgotten_and_restored(
     press(page, rows.locator("li a").first)
     panel = page.get_by_role("complementary", name="Memory")
     press(page, panel.get_by_role("button", name="Forget"))
-    press(page, panel.get_by_role("button", name="Restore"))
+    press(page, panel.get_by_role("button", name="Restore", exact=True))
     expect(panel.get_by_role("button", name="Forget")).to_be_visible()
     stands_somewhere(page)
     press(page, panel.get_by_role("button", name="Remove for good…"))

@@ -51,7 +51,7 @@ def test_a_memory_is_pinned_forgotten_and_restored(visit: Visit, server: Running
     person.sees("Nothing is remembered yet")
     person.page.get_by_label("Show").select_option("forgotten")
     rows(person).first.locator("a").click()
-    panel(person).get_by_role("button", name="Restore").click()
+    panel(person).get_by_role("button", name="Restore", exact=True).click()
     person.sees("Nothing was forgotten")
     assert contents(engine) == ["The server is in Oslo"]
 

@@ -97,7 +97,7 @@ def test_an_earlier_version_is_restored(visit: Visit, server: Running, engine: E
     person = visit(server, f"/#/memories?open={memory.id}")
     expect(panel(person).locator("del")).to_contain_text("Oslo")
     expect(panel(person).locator("ins")).to_contain_text("Bergen")
-    panel(person).get_by_role("button", name="Restore").click()
+    panel(person).get_by_role("button", name="Restore version 1").click()
     expect(panel(person).locator(".body")).to_have_text("The server is in Oslo")
 
 
@@ -143,7 +143,7 @@ class TestWhatHasFaded:
             person.sees("Nothing is remembered yet")
             person.page.get_by_label("Show").select_option("archived")
             person.page.get_by_role("region", name="List of memories").locator("li a").first.click()
-            panel(person).get_by_role("button", name="Restore").click()
+            panel(person).get_by_role("button", name="Restore", exact=True).click()
             person.sees("Nothing was archived")
             assert engine.memories.find(Filter(), limit=1).total == 1
 
