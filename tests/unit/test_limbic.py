@@ -7,6 +7,7 @@ from mcp_memory.ranking.limbic import (
     EntityCandidate,
     EntityStanding,
     LimbicWeights,
+    cached_decay,
     deboost,
     fused_relevance,
     guarded,
@@ -92,7 +93,9 @@ def test_co_occurrence_is_the_decayed_log_of_how_often() -> None:
         CoOccurrence(9, 3, 99, NOW),
     ]
     found = [candidate(key) for key in (1, 2, 3)]
-    assert togetherness(found, pairs, NOW, WEIGHTS) == pytest.approx({1: 2.0, 2: 3.5, 3: 1.5}, abs=1e-4)
+    assert togetherness(found, pairs, cached_decay(NOW, WEIGHTS)) == pytest.approx(
+        {1: 2.0, 2: 3.5, 3: 1.5}, abs=1e-4
+    )
 
 
 @pytest.mark.seed("002 limbic")

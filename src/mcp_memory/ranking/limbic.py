@@ -9,10 +9,11 @@ Usage reorders results of similar relevance. It never lifts one above another th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
+from operator import itemgetter, mul
 from typing import NamedTuple
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
@@ -128,32 +129,55 @@ def rank(
     `unrelated` is the cosine that the model gives texts which have nothing in common.
     """
     weights = weights or LimbicWeights()
-    bases = fused_relevance(candidates, unrelated, alpha)
-    importances = importance([candidate.standing for candidate in candidates], weights)
-    together = togetherness(candidates, co_occurrences, now, weights)
-    factors = []
-    for candidate, base, important in zip(candidates, bases, importances, strict=True):
-        key, standing = candidate.key, candidate.standing
-        temporal = temporal_factor(standing.last_access_at or standing.created_at, now, weights)
-        factors.append(Scored(key, base, base, deboost(standing), important, temporal, together[key]))
-    return weighed(factors, weights)
+    decay = cached_decay(now, weights)
+    standings = [candidate.standing for candidate in candidates]
+    together = togetherness(candidates, co_occurrences, decay)
+    return _ordered(
+        [candidate.key for candidate in candidates],
+        fused_relevance(candidates, unrelated, alpha),
+        [deboost(standing) for standing in standings],
+        importance(standings, weights),
+        [decay(standing.last_access_at or standing.created_at) for standing in standings],
+        list(together.values()),
+        weights,
+    )
 
 
 def weighed(factors: Sequence[Scored], weights: LimbicWeights) -> list[Scored]:
     """The same factors under these weights, best first; equals by relevance, then as they came."""
-    relevances = {item.key: item.relevance for item in factors}
-    boosts = {item.key: _boost(item, weights) for item in factors}
-    scores = guarded({key: relevance * boosts[key] for key, relevance in relevances.items()}, relevances)
-    ordered = sorted(factors, key=lambda item: (-scores[item.key], -relevances[item.key]))
-    # Longer than `_replace`, which takes as long as all the rest.
-    return [
-        Scored(
-            key, scores[key], item.base, item.deboost, item.importance, item.temporal_factor,
-            item.cooc_boost, boosts[key],
-        )
-        for item in ordered
-        for key in (item.key,)
-    ]  # fmt: skip
+    return _ordered(
+        [item.key for item in factors],
+        [item.base for item in factors],
+        [item.deboost for item in factors],
+        [item.importance for item in factors],
+        [item.temporal_factor for item in factors],
+        [item.cooc_boost for item in factors],
+        weights,
+    )
+
+
+def _ordered(
+    keys: Sequence[int],
+    bases: Sequence[float],
+    deboosts: Sequence[float],
+    importances: Sequence[float],
+    temporals: Sequence[float],
+    together: Sequence[float],
+    weights: LimbicWeights,
+) -> list[Scored]:
+    """Factors of each candidate, one list each: hundreds of small calls would take most of a ranking."""
+    beta, gamma = weights.beta_sal, weights.gamma
+    relevances = list(map(mul, bases, deboosts))
+    boosts = [
+        (1 + beta * salience) * temporal * (1 + gamma * company)
+        for salience, temporal, company in zip(importances, temporals, together, strict=True)
+    ]
+    columns = (relevances, keys, bases, deboosts, importances, temporals, together, boosts)
+    rows = sorted(zip(*columns, strict=True), key=itemgetter(0), reverse=True)
+    scores = _guarded([row[0] * row[-1] for row in rows], [row[0] for row in rows], CLEARLY_MORE_RELEVANT)
+    scored = [Scored(row[1], score, *row[2:]) for score, row in zip(scores, rows, strict=True)]
+    scored.sort(key=itemgetter(1), reverse=True)  # keeps the order of equals
+    return scored
 
 
 def fused_relevance(
@@ -177,10 +201,13 @@ def importance(standings: Sequence[EntityStanding], weights: LimbicWeights) -> l
     most_days = max((standing.active_days for standing in standings), default=0)
     if most_accesses <= 0:
         return [0.0] * len(standings)
+    cap, accesses = weights.degree_cap, math.log2(1 + most_accesses)
+    consolidation = _consolidation(most_days, weights)
     return [
-        _log_share(standing.access_count, most_accesses)
-        * (1 + weights.beta_deg * min(standing.degree, weights.degree_cap) / weights.degree_cap)
-        * _consolidation(standing.active_days, most_days, weights)
+        math.log2(1 + standing.access_count)
+        / accesses
+        * (1 + weights.beta_deg * min(standing.degree, cap) / cap)
+        * consolidation(standing.active_days)
         if standing.access_count
         else 0.0
         for standing in standings
@@ -193,16 +220,18 @@ def temporal_factor(since: datetime, now: datetime, weights: LimbicWeights) -> f
     return max(weights.floor, math.exp(-weights.lambda_hourly * hours)) if hours > 0 else 1.0
 
 
+def cached_decay(now: datetime, weights: LimbicWeights) -> Callable[[datetime], float]:
+    """The temporal factor now. Computed once for each time: what was written or shown together shares it."""
+    return cache(lambda since: temporal_factor(since, now, weights))
+
+
 def togetherness(
     candidates: Sequence[EntityCandidate],
     co_occurrences: Iterable[CoOccurrence],
-    now: datetime,
-    weights: LimbicWeights,
+    decay: Callable[[datetime], float],
 ) -> dict[int, float]:
     """How often, and how recently, each candidate was returned together with the others."""
-    # Once for each time: all that one search has shown was last used at the same moment.
-    decay = cache(lambda last_at: temporal_factor(last_at, now, weights))
-    sums = {candidate.key: 0.0 for candidate in candidates}
+    sums = dict.fromkeys((candidate.key for candidate in candidates), 0.0)
     for a, b, times, last_at in co_occurrences:
         if a == b or a not in sums or b not in sums:
             continue
@@ -215,34 +244,43 @@ def togetherness(
 def deboost(standing: EntityStanding) -> float:
     """The penalty of an entity's status and bookkeeping type."""
     mostly_metadata = standing.metadata_share > METADATA_SHARE
-    return STATUS_FACTORS.get(standing.status.casefold(), 1.0) * (METADATA_FACTOR if mostly_metadata else 1.0)
+    return _status_factor(standing.status) * (METADATA_FACTOR if mostly_metadata else 1.0)
+
+
+@lru_cache(maxsize=100)
+def _status_factor(status: str) -> float:
+    return STATUS_FACTORS.get(status.casefold(), 1.0)
 
 
 def guarded(
     scores: Mapping[int, float], relevances: Mapping[int, float], ratio: float = CLEARLY_MORE_RELEVANT
 ) -> dict[int, float]:
     """The scores, none above that of a candidate which is at least `ratio` times as relevant."""
-    by_relevance = sorted(scores, key=relevances.__getitem__, reverse=True)
-    result: dict[int, float] = {}
+    keys = sorted(scores, key=relevances.__getitem__, reverse=True)
+    held = _guarded([scores[key] for key in keys], [relevances[key] for key in keys], ratio)
+    return dict(zip(keys, held, strict=True))
+
+
+def _guarded(scores: Sequence[float], relevances: Sequence[float], ratio: float) -> list[float]:
+    """The same of lists in the order of relevance."""
+    result: list[float] = []
     ceiling = math.inf
     above = 0
-    for key in by_relevance:
-        relevance, score = relevances[key], scores[key]
+    for relevance, score in zip(relevances, scores, strict=True):
         enough = ratio * relevance
-        while relevance < relevances[by_relevance[above]] >= enough:
-            ceiling = min(ceiling, scores[by_relevance[above]])
+        while relevance < relevances[above] >= enough:
+            ceiling = min(ceiling, scores[above])
             above += 1
-        result[key] = score if score < ceiling else ceiling
+        result.append(score if score < ceiling else ceiling)
     return result
 
 
-def _log_share(count: int, most: int) -> float:
-    return math.log2(1 + count) / math.log2(1 + most)
-
-
-def _consolidation(days: int, most_days: int, weights: LimbicWeights) -> float:
-    # While everything was used on a single day, active days carry no information.
-    return 1.0 if most_days <= 1 else 1 + weights.alpha_cons * _log_share(days, most_days)
+def _consolidation(most_days: int, weights: LimbicWeights) -> Callable[[int], float]:
+    """The factor of an entity's active days: many accesses on one day count less than on many."""
+    if most_days <= 1:  # while everything was used on a single day, they carry no information
+        return lambda days: 1.0
+    most = math.log2(1 + most_days)
+    return cache(lambda days: 1 + weights.alpha_cons * (math.log2(1 + days) / most))
 
 
 def _fused(candidates: Sequence[EntityCandidate], unrelated: float, alpha: float) -> list[float]:
@@ -255,8 +293,3 @@ def _fused(candidates: Sequence[EntityCandidate], unrelated: float, alpha: float
         alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
         for candidate, meaning in zip(candidates, meanings, strict=True)
     ]
-
-
-def _boost(item: Scored, weights: LimbicWeights) -> float:
-    salience = 1 + weights.beta_sal * item.importance
-    return salience * item.temporal_factor * (1 + weights.gamma * item.cooc_boost)

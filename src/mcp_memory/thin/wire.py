@@ -48,6 +48,10 @@ def numbered(number: int, line: bytes, *, again: bool) -> bytes:
     return b"%d+%d %b" % (number, again, line)
 
 
+def answering(number: int, line: bytes) -> bytes:
+    return b"%d %b" % (number, line)
+
+
 def unnumbered(line: bytes) -> bytes:
     return b"- " + line
 

@@ -115,17 +115,30 @@ class Dispatcher:
         return Caller(space=self.space, client=client, project=self.project)
 
     async def answer(
-        self, call: Call, *, tell: Tell = quietly, notes: list[Work] | None = None
+        self,
+        call: Call,
+        *,
+        tell: Tell = quietly,
+        notes: list[Work] | None = None,
+        at_once: Callable[[types.CallToolResult], None] | None = None,
     ) -> types.CallToolResult:
         """The answer of a tool that is offered.
 
-        `notes` collects usage to be recorded, so that the caller can do it after the answer.
+        `notes` collects usage to be recorded, so that the caller can do it after the answer. `at_once` is
+        given the answer in the tool's thread, unless somebody is to be told before.
         """
         tool, tool_set = self._tools.get(call.tool) or self._only_in_view[call.tool]
         call = replace(call, caller=replace(call.caller, via="assistant", tool=tool.name))
         caller = call.caller
         told = self.watchers.telling_count(caller.space)
-        result = await self.in_thread(lambda: self._run(tool, tool_set, call, tell, notes))
+
+        def work() -> types.CallToolResult:
+            result = self._run(tool, tool_set, call, tell, notes)
+            if at_once is not None and (tool.only_reads or not self.watchers.are_watching(caller.space)):
+                at_once(result)
+            return result
+
+        result = await self.in_thread(work)
         if not tool.only_reads and not result.is_error:
             # Even if it changed nothing, as Anthropic's server does.
             await self.watchers.tell(caller.space, otherwise=self._resources, since=told)

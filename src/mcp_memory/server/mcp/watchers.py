@@ -159,6 +159,9 @@ class Watchers:
         finally:
             self._dismiss_if_empty(space, audience)
 
+    def are_watching(self, space: str) -> bool:
+        return space in self._audiences
+
     def telling_count(self, space: str) -> int:
         """Number of notifications to the watchers of a space."""
         audience = self._audiences.get(space)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast, get_type_hints
 
@@ -32,7 +32,7 @@ CARRIED = ("memory", "node", "entity", "reflection", "match")
 S = TypeVar("S", bound="Shape")
 D = TypeVar("D", bound="DataclassInstance")
 
-Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+Rounded = Annotated[float, AfterValidator(partial(round, ndigits=4))]
 """Rounded for a model, for which every digit costs tokens."""
 
 Record = Annotated[dict[str, Any], BeforeValidator(lambda value: _record(value))]
@@ -63,7 +63,7 @@ class Shape(BaseModel):
     @classmethod
     def _read(cls, value: Any) -> Any:
         # A value that carries no other is read as it is.
-        return _Reading(value) if _has_attributes(value) and _carried(value) else value
+        return _joined(cls, value) if _has_attributes(value) and _carried(value) else value
 
     def fill(self, kind: type[D], **more: Any) -> D:
         """A domain value of this kind from the fields that both have; `more` overrides and adds."""
@@ -127,6 +127,28 @@ def remade(cls: type[S], fields: Mapping[str, Any]) -> type[S]:
     return cast("type[S]", made)
 
 
+def _joined(shape: type[Shape], value: object) -> object:
+    """A value and what it carries as one."""
+    parts = list(_with_carried(value))
+    places = _places(shape, *map(type, parts))
+    if places is None:
+        return _Reading(value)
+    return {name: getattr(parts[place], name) for name, place in places}
+
+
+@cache
+def _places(shape: type[Shape], *kinds: type) -> tuple[tuple[str, int], ...] | None:
+    """For each field the first of these types that has it; None if that differs from value to value."""
+    if any(info.validation_alias is not None for info in shape.model_fields.values()):
+        return None
+    declared = [_attributes(kind) for kind in kinds]
+    found = (
+        (name, next((place for place, names in enumerate(declared) if name in names), None))
+        for name in shape.model_fields
+    )
+    return tuple((name, place) for name, place in found if place is not None)
+
+
 _NOTHING = object()
 
 
@@ -160,12 +182,19 @@ def _carried(value: object) -> tuple[str, ...]:
 @cache
 def _carried_by(kind: type) -> tuple[str, ...]:
     """The carried attributes that values of this type may have: looking for each in vain takes time."""
-    if not _is_read_by_attribute(kind):
-        return CARRIED
-    declared = {
+    return (
+        tuple(name for name in CARRIED if name in _attributes(kind))
+        if _is_read_by_attribute(kind)
+        else CARRIED
+    )
+
+
+@cache
+def _attributes(kind: type) -> frozenset[str]:
+    """The names of what all values of a dataclass or named tuple have."""
+    return frozenset(
         name for each in kind.__mro__ for name in (*vars(each), *getattr(each, "__annotations__", ()))
-    }
-    return tuple(name for name in CARRIED if name in declared)
+    )
 
 
 def _has_attributes(value: object) -> bool:

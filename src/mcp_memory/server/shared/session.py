@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import anyio
 import anyio.abc
@@ -17,6 +17,7 @@ from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.server import Call, Dispatcher, Work, greeting, serving
 from mcp_memory.server.mcp.stdio import LAST_ANSWERS, MOST_UNANSWERED, refusal
 from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
+from mcp_memory.server.shared.outgoing import Outgoing
 from mcp_memory.thin import wire
 
 log = logging.getLogger(__name__)
@@ -43,8 +44,10 @@ class ClientSession:
         self._initialize: types.RequestId | None = None
         self._version = ""
         """Of the protocol, once the handshake is done."""
-        self._noting = anyio.Lock(fast_acquire=True)
-        """Held while use is noted: this client's next call is to see it."""
+        self._finishing: list[anyio.Event] = []
+        """For each call that was answered and whose use is still to be noted: the client's next one is to see
+        it.
+        """
         self.client_name = ""
         """The client's name from the handshake."""
 
@@ -52,12 +55,13 @@ class ClientSession:
         """Serve until the client hangs up or the session is drained."""
         to_server, requests = anyio.create_memory_object_stream[Incoming]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            tasks.start_soon(self._read, to_server)
-            tasks.start_soon(self._write, from_server)
-            await self._server.run(requests, answers, greeting(self._server))
-            tasks.cancel_scope.cancel()
+        with closing(Outgoing(self._writer)) as self._outgoing:
+            async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
+                tasks.start_soon(self._read, to_server)
+                tasks.start_soon(self._write, from_server)
+                await self._server.run(requests, answers, greeting(self._server))
+                tasks.cancel_scope.cancel()
 
     def drain(self) -> None:
         """Accept no further requests, and end once running ones are answered."""
@@ -89,7 +93,7 @@ class ClientSession:
             # Now, while the use of what the client saw last may still be noted.
             self._dispatcher.foresee(call.tool, call.arguments)
             assert self._tasks is not None
-            self._tasks.start_soon(self._answer, call, self._key(number, again))
+            self._tasks.start_soon(self._answer, call, self._key(number, again), number)
             return
         message = _parsed(text)
         if refused := refusal(message):
@@ -104,31 +108,39 @@ class ClientSession:
         call = read_call(text) if self._version in VERSIONS else None
         return call if call and self._dispatcher.offers(call.tool) else None
 
-    async def _answer(self, direct: DirectCall, key: RequestKey) -> None:
-        async with self._noting:
-            pass
+    async def _answer(self, direct: DirectCall, key: RequestKey, number: int) -> None:
+        for finishing in list(self._finishing):
+            await finishing.wait()
         notes: list[Work] = []
-        caller = self._dispatcher.local_caller(self.client_name)
-        try:
-            result = await self._dispatcher.answer(
-                Call(direct.tool, direct.arguments, caller, key), notes=notes
-            )
+        call = Call(direct.tool, direct.arguments, self._dispatcher.local_caller(self.client_name), key)
+        finished, answered = anyio.Event(), False
+
+        def is_awaited() -> bool:
+            return self._unanswered.get(direct.id) == number  # else the client has cancelled it
+
+        def answer(result: types.CallToolResult) -> None:
+            nonlocal answered
+            self._finishing.append(finished)
             line = answer_line(direct.id, result)
+            answered = not is_awaited() or self._outgoing.send_now(wire.answering(number, line))
+
+        try:
+            result = await self._dispatcher.answer(call, notes=notes, at_once=answer)
+            line = b"" if answered else answer_line(direct.id, result)
         except Exception:
             log.exception("%s failed", direct.tool)
             error = types.ErrorData(code=types.INTERNAL_ERROR, message="Internal server error")
             line = _dumped(types.JSONRPCError(jsonrpc="2.0", id=direct.id, error=error))
-        # Without a number the client has cancelled it, and expects no answer.
-        if (number := self._unanswered.get(direct.id)) is not None:
-            await self._send(number, line)
+        if is_awaited():
+            if not answered:
+                self._finishing.append(finished)
+                await self._send(number, line)
             self._settle(direct.id)
         if notes:
-            await self._note(notes)
-
-    async def _note(self, notes: list[Work]) -> None:
-        with anyio.CancelScope(shield=True):
-            async with self._noting:
+            with anyio.CancelScope(shield=True):
                 await self._dispatcher.in_thread(lambda: [note() for note in notes])
+        finished.set()
+        self._finishing = [other for other in self._finishing if other is not finished]
 
     def _key(self, number: int, again: bool) -> RequestKey:
         return RequestKey(key=f"{self._name}/{number}", again=again)
@@ -162,8 +174,9 @@ class ClientSession:
 
     async def _send(self, number: int | None, line: bytes) -> None:
         with suppress(OSError):  # the client has disconnected; its requests are completed anyway
-            self._writer.write(b"%d %b" % (number, line) if number is not None else wire.unnumbered(line))
-            await self._writer.drain()
+            await self._outgoing.send(
+                wire.answering(number, line) if number is not None else wire.unnumbered(line)
+            )
 
     def _settle(self, id: types.RequestId | None) -> None:
         if id is not None:
