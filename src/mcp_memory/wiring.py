@@ -138,12 +138,15 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+_VERSION = 7 << 76 | 2 << 62
+_RANDOM = 0xFFF << 64 | (1 << 62) - 1
+
+
 def new_id() -> str:
     """A UUIDv7: ids sort by the time they were made (RFC 9562)."""
     milliseconds = time.time_ns() // 1_000_000
-    dice = os.urandom(10).hex()
-    variant = "89ab"[int(dice[3], 16) & 3]
-    return f"{milliseconds >> 16:08x}-{milliseconds & 0xFFFF:04x}-7{dice[:3]}-{variant}{dice[4:7]}-{dice[8:]}"
+    digits = f"{milliseconds << 80 | _VERSION | int.from_bytes(os.urandom(10)) & _RANDOM:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def limits(config: Config) -> Limits:

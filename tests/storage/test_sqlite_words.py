@@ -53,7 +53,7 @@ def test_words_written_together_are_one_segment_of_the_index(store: Store, count
     remember(store, "ours", [f"tea number {number}" for number in range(300)])
     before = segment_count(store)
     with store.database.write() as connection:
-        rows = [WordRow(1000 + number, 1, ["cup", f"c{number}"], ["fact"]) for number in range(count)]
+        rows = [WordRow(1000 + number, 1, f"cup c{number}", "fact") for number in range(count)]
         store.database.words.put(connection, "memory", rows, new=True)
         segments = segment_count(store, connection)
         assert [row["count"] for row in connection.run(_COUNT_CUPS)] == [count]

@@ -260,7 +260,7 @@ def test_words_kept_by_an_earlier_schema_are_found_as_before(postgres: PostgresD
             )
         database.migrate(scripts)
         with database.write() as connection:
-            row = WordRow(2, 7, ["it's", "it's"], ["it's", "a\\b"])
+            row = WordRow(2, 7, "it's it's", "it's a\\b")
             database.words.put(connection, "memory", [row])
             [brought, new] = connection.run("SELECT CAST(lexemes AS TEXT) AS lexemes FROM memory_words")
     assert brought == new == {"lexemes": r"'#7' 'a\\b':1 'it''s':1,2,3,4,5"}

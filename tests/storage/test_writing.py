@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -42,6 +44,38 @@ def observed(store: Store, count: int) -> list[str]:
 def test_rows_written_in_one_go_are_numbered_in_their_order(store: Store, count: int) -> None:
     assert observed(store, count) == [f"fact number {number}" for number in range(count)]
     assert troubles(store) == []
+
+
+def test_a_row_that_changes_where_it_was_added_is_indexed_as_it_became(store: Store) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        hashes = tx.memories.known_texts(["green tea", "black tea"]).free_hashes
+        texts = {"changed": "green tea", "removed": "black tea"}
+        changed, removed = tx.memories.add_observations(texts, hashes, kind="generic")
+        tx.memories.revise(changed, "correction", content="white coffee")
+        tx.memories.change(removed, forgotten_at=AT, forgotten_reason="asked")
+        tx.journal.record(MemoryCreated(changed.id, "white coffee", changed.type))
+    with store.read("default", AT) as tx:
+        found = {
+            word: [seq for seq, _ in tx.indexes.matching("memory", [word], tx.memories.current, 5)]
+            for word in ("tea", "coffe")
+        }
+        assert found == {"tea": [], "coffe": [changed.seq]}
+        assert [pending.seq for pending in tx.indexes.pending("memory", 5)] == [changed.seq]
+    assert troubles(store) == []
+
+
+def test_what_a_write_keeps_in_memory_does_not_wait_for_the_garbage_collector(store: Store) -> None:
+    gc.disable()
+    try:
+        with store.write(Caller(), AT, "act") as tx:
+            entity = tx.entities.add(id="e", name="Ada", type="person")
+            tx.entities.change(entity, type="engineer")
+            tx.journal.record(EntityCreated("e", "Ada", "person"))
+        ended = weakref.ref(tx)
+        del tx
+        assert ended() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("count", [1, 2, MANY])

@@ -1,4 +1,14 @@
-from mcp_memory.text.fingerprint import fingerprint, long_fingerprint, long_fingerprints, normalised
+import pytest
+
+from mcp_memory.text.fingerprint import (
+    exact_fingerprint,
+    fingerprint,
+    fingerprints,
+    long_fingerprint,
+    long_fingerprints,
+    normalised,
+    spelling_fingerprint,
+)
 
 
 def test_the_fingerprint_is_the_sha256_of_the_normalised_text() -> None:
@@ -12,6 +22,13 @@ def test_the_fingerprint_is_the_sha256_of_the_normalised_text() -> None:
 def test_spacing_and_composition_do_not_matter() -> None:
     assert normalised("  a\t\n b\u00a0 c ") == "a b c"
     assert fingerprint("cafe\u0301  au lait\n") == fingerprint("café au lait")
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "a  b", " a", "a ", "a\tb", "a\x1fb", "cafe\u0301", "café au lait", ""]
+)
+def test_all_fingerprints_of_a_text_are_those_made_one_by_one(text: str) -> None:
+    assert fingerprints(text) == (fingerprint(text), exact_fingerprint(text), spelling_fingerprint(text))
 
 
 def test_case_and_punctuation_matter() -> None:

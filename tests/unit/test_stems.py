@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_memory.text.stems import function_words, indexed_words, language_of, stems
+from mcp_memory.text.stems import function_words, indexed_text, indexed_words, language_of, stems
 from mcp_memory.text.words import query_terms, tokens
 
 
@@ -52,6 +52,21 @@ def test_another_form_of_a_word_is_found(query: str, text: str) -> None:
 def test_what_is_in_english_is_indexed_as_before() -> None:
     text = "Ana takes the night train, and Bob drives"
     assert indexed_words(text) == tokens(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana takes the night train -- and Bob drives",
+        "INV-21047 is in snake_case since 3.12.1",
+        "Nora prefiere los trenes de noche",
+        "她在 Rio de Janeiro 住了三年",
+        "-- ...",
+        "",
+    ],
+)
+def test_the_words_of_a_text_as_one_text_are_the_same(text: str) -> None:
+    assert indexed_text(text).split(" ") == (indexed_words(text) or [""])
 
 
 def test_every_word_of_another_language_is_still_indexed_as_it_stands() -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from mcp_memory.model import EmbeddingModel, Owner
 from mcp_memory.ranking.unit_vectors import UnitVectors
@@ -115,12 +115,15 @@ class Words(Protocol):
         """Update statistics of spaces that have grown, in small steps. Yields what each step did."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordRow:
+class WordRow(NamedTuple):
+    """The words of a row. A tuple: a bulk write makes hundreds."""
+
     seq: int
     space_id: int
-    body: Sequence[str]
-    extra: Sequence[str]
+    body: str
+    """With spaces between them."""
+    extra: str
+    """Those that count half."""
 
 
 class Vectors(Protocol):

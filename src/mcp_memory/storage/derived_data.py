@@ -1,18 +1,18 @@
 """Keeps words, tags and pending vectors consistent with the rows of a transaction.
 
-It observes every change of a row, so that no caller can forget it, and updates what became stale once,
+It reads from `Rows` what was written, so that no caller can forget it, and updates what became stale once,
 before the commit.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from mcp_memory.model import Owner
 from mcp_memory.storage.database import Row, WordRow
 from mcp_memory.storage.schema import TABLE
 from mcp_memory.storage.scope import Scope
-from mcp_memory.text.stems import indexed_words
-from mcp_memory.text.words import label_tokens, tokens
+from mcp_memory.text.stems import indexed_text
+from mcp_memory.text.words import label_text, tokens_text
 
 
 class DerivedData:
@@ -26,7 +26,19 @@ class DerivedData:
         self._queued: list[tuple[Owner, int]] = []
         """Rows made in this transaction that need a vector."""
 
-    def see(self, table: str, before: Row | None, after: Row | None) -> None:
+    def update(self) -> None:
+        """Bring it up to date with the rows that were written."""
+        # A row that was changed after it was added comes twice, in this order.
+        for table, rows in self._scope.rows.added:
+            self._see_new(table, rows)
+        for table, before, after in self._scope.rows.changes:
+            self._see(table, before, after)
+        self._flush_memories()
+        self._flush_entities()
+        self._flush_reflections()
+        self._flush_queue()
+
+    def _see(self, table: str, before: Row | None, after: Row | None) -> None:
         row = after or before
         assert row is not None
         if before and after and not any(before[column] != after[column] for column in TABLE[table].indexed):
@@ -43,11 +55,18 @@ class DerivedData:
         elif table == "reflection":
             self._reflections[row["seq"]] = after
 
-    def flush(self) -> None:
-        self._flush_memories()
-        self._flush_entities()
-        self._flush_reflections()
-        self._flush_queue()
+    def _see_new(self, table: str, rows: Sequence[Row]) -> None:
+        # As `_see` does with each of them, and without asking each what has changed.
+        if table == "memory":
+            self._memories.update((row["seq"], row if _is_living(row) else None) for row in rows)
+            self._rewritten.update(row["seq"] for row in rows)
+        elif table == "entity":
+            self._entities.update((row["seq"], row) for row in rows)
+            self._snapshots.update(row["seq"] for row in rows)
+        elif table == "entity_memory":
+            self._snapshots.update(row["entity_seq"] for row in rows)
+        elif table == "reflection":
+            self._reflections.update((row["seq"], row) for row in rows)
 
     def _flush_memories(self) -> None:
         living = {seq: row for seq, row in self._memories.items() if row is not None}
@@ -82,10 +101,10 @@ class DerivedData:
         put, connection = self._scope.database.words.put, self._scope.connection
         words = [found for row in rows.values() if row and (found := words_of(owner, row))]
         new = self._scope.rows.new[owner]
-        for is_new in (False, True):
-            some = [row for row in words if (row.seq in new) == is_new]
-            if some:
-                put(connection, owner, some, new=is_new)
+        if earlier := [row for row in words if row.seq not in new]:
+            put(connection, owner, earlier)
+        if added := [row for row in words if row.seq in new] if earlier else words:
+            put(connection, owner, added, new=True)
 
     def _drop(self, owner: Owner, rows: Mapping[int, Row | None]) -> None:
         gone = self._earlier(owner, (seq for seq, row in rows.items() if row is None))
@@ -103,7 +122,8 @@ class DerivedData:
         # gradually, so its old vector stays in use until then, except for a model that is being built, whose
         # vectors are not checked again.
         self._remove_vectors(owner, self._earlier(owner, wanted), only_building=owner == "entity")
-        waiting = [seq for seq in wanted if not self._put_vector_at_hand(owner, seq)]
+        at_hand = self._scope.vectors_at_hand
+        waiting = [seq for seq in wanted if not (at_hand and self._put_vector_at_hand(owner, seq))]
         earlier = self._earlier(owner, waiting)
         self._scope.change_each("add_pending", earlier, slots={"table": owner}, owner=owner)
         new = self._scope.rows.new[owner]
@@ -155,23 +175,23 @@ def words_of(owner: Owner, row: Row) -> WordRow | None:
 def _memory_words(row: Row) -> WordRow:
     tags, context = row["tags"], row["context"]
     extra = (
-        tokens(" ".join([*tags, row["type"], context or ""]))
+        tokens_text(" ".join([*tags, row["type"], context or ""]))
         if tags or context
-        else label_tokens(row["type"])
+        else label_text(row["type"])
     )
-    return WordRow(row["seq"], row["space_id"], indexed_words(row["content"]), extra)
+    return WordRow(row["seq"], row["space_id"], indexed_text(row["content"]), extra)
 
 
 def _entity_words(row: Row) -> WordRow:
     description = row["description"]
-    extra = tokens(f"{row['type']} {description}") if description else label_tokens(row["type"])
-    return WordRow(row["seq"], row["space_id"], tokens(row["name"]), extra)
+    extra = tokens_text(f"{row['type']} {description}") if description else label_text(row["type"])
+    return WordRow(row["seq"], row["space_id"], tokens_text(row["name"]), extra)
 
 
 def _reflection_words(row: Row) -> WordRow:
     return WordRow(
         row["seq"],
         row["space_id"],
-        indexed_words(row["content"]),
-        tokens(f"{row['author']} {row['mood'] or ''}"),
+        indexed_text(row["content"]),
+        tokens_text(f"{row['author']} {row['mood'] or ''}"),
     )

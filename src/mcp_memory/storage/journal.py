@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_memory.events import JournalEvent, kind_of, told
 from mcp_memory.model import Event
@@ -14,8 +14,9 @@ from mcp_memory.storage.scope import Scope
 _PAGE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
+    """A tuple: a bulk write has hundreds."""
+
     event: JournalEvent
     images: list[Image]
 

@@ -19,6 +19,7 @@ from mcp_memory.storage.schema import COLUMNS, TABLE, is_binary, is_time
 from mcp_memory.text.fingerprint import ContentHash, long_fingerprints
 from mcp_memory.text.preview import shortened
 
+_DIGEST_BYTES = 8
 _FORMER_LENGTH = 16
 """Characters of a digest that an earlier release has made, which also covers the content's hash."""
 
@@ -28,18 +29,18 @@ Image = dict[str, Any]
 """One row: `table`, `key`, `before` (the earlier state; None: it did not exist), `after` (a digest of the new
 state), and `own`: the volatile columns that the act itself changed."""
 
-Watcher = Callable[[str, Row | None, Row | None], None]
-"""Called for each change with the table, the row before and the row after."""
-
 
 class Rows:
     """The only writer of the tables in `COLUMNS`."""
 
-    def __init__(self, connection: Connection, space_id: int, watcher: Watcher) -> None:
+    def __init__(self, connection: Connection, space_id: int) -> None:
         self._connection = connection
         self._space_id = space_id
-        self._watcher = watcher
         self.images: list[Image] = []
+        self.added: list[tuple[str, Sequence[Row]]] = []
+        """Rows created in this transaction, with their table."""
+        self.changes: list[tuple[str, Row | None, Row | None]] = []
+        """Every other change, in order: the table, and the row before and after; None: it does not exist."""
         self.new: defaultdict[str, set[int]] = defaultdict(set)
         """By table: rows created in this transaction. They skip the cleanup of stale derived data."""
 
@@ -73,8 +74,7 @@ class Rows:
             {"table": table, "key": seq, "before": None, "after": after}
             for seq, after in zip(seqs, digests(table, new, ("seq", *own)), strict=True)
         ]
-        for row in new:
-            self._watcher(table, None, row)
+        self.added.append((table, new))
         return new
 
     def update(self, table: str, seq: int, changes: Mapping[str, Any]) -> bool:
@@ -140,7 +140,7 @@ class Rows:
             own = [column for column in sorted(TABLE[table].volatile) if before[column] != after[column]]
             image |= {"own": own} if own else {}
         self.images.append(image)
-        self._watcher(table, before, after)
+        self.changes.append((table, before, after))
 
 
 def packed(images: Iterable[Image]) -> list[Any]:
@@ -219,7 +219,8 @@ def has_state(table: str, row: Row | None, wanted: str | None) -> bool:
     rows = [row]
     if table == "memory":
         rows = [{**row, "content_hash": whole} for whole in long_fingerprints(row["content"])]
-    return any(_hashed(_texts(table, [one], former=True)[0]).hex() == wanted for one in rows)
+    texts = [_texts(table, [one], former=True)[0].encode() for one in rows]
+    return wanted in [blake2b(text, digest_size=_DIGEST_BYTES).hexdigest() for text in texts]
 
 
 def digest(table: str, row: Row | None) -> str | None:
@@ -229,14 +230,11 @@ def digest(table: str, row: Row | None) -> str | None:
 
 def digests(table: str, rows: Sequence[Row], own: Collection[str] | None = None) -> list[str]:
     """The digest of each row; all have the same columns. If `own` is given, only these columns differ."""
-    hashes = b"\0".join([_hashed(text) for text in _texts(table, rows, own)])
+    texts = map(str.encode, _texts(table, rows, own))
+    hashes = b"\0".join([blake2b(text, digest_size=_DIGEST_BYTES).digest() for text in texts])
     # Nine bytes are twelve characters, of which the last is that of the zero.
     encoded = b64encode(hashes + b"\0").decode()
     return [encoded[place : place + 11] for place in range(0, len(encoded), 12)]
-
-
-def _hashed(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=8).digest()
 
 
 def _texts(

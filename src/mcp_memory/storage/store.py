@@ -17,7 +17,7 @@ from mcp_memory.storage.as_of.past_rows import PastRows
 from mcp_memory.storage.associations import Associations
 from mcp_memory.storage.consolidation import Consolidation
 from mcp_memory.storage.curation import Curation
-from mcp_memory.storage.database import Connection, Database, Row
+from mcp_memory.storage.database import Connection, Database
 from mcp_memory.storage.derived_data import DerivedData
 from mcp_memory.storage.entities import Entities
 from mcp_memory.storage.graph_walk import GraphWalk
@@ -56,12 +56,12 @@ class Transaction:
         self.at = at
         self.act = act
         self._client = caller.client
-        rows = Rows(connection, space_id, self._observe)
+        rows = Rows(connection, space_id)
         self.scope = Scope(connection, database, space_id, rows, at, caller.provenance)
 
     def finish(self) -> None:
         """Flush derived data and the journal, right before the commit."""
-        self._derived_data.flush()
+        DerivedData(self.scope).update()
         self.journal.write()
 
     @cached_property
@@ -143,13 +143,6 @@ class Transaction:
     @cached_property
     def purging(self) -> Purging:
         return Purging(self.scope, self.memories, self.entities, self.journal)
-
-    @cached_property
-    def _derived_data(self) -> DerivedData:
-        return DerivedData(self.scope)
-
-    def _observe(self, table: str, before: Row | None, after: Row | None) -> None:
-        self._derived_data.see(table, before, after)
 
 
 class PastTransaction(Transaction):

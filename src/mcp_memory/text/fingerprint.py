@@ -45,7 +45,14 @@ def fingerprints(text: str) -> tuple[ContentHash, ContentHash, ContentHash]:
     encoded = _encoded(text)
     exact = ContentHash(hashlib.sha256(encoded).digest())
     spelling = ContentHash(_spelling_hash(encoded).digest())
-    return exact if normalised(text) == text else fingerprint(text), exact, spelling
+    return exact if _is_normal(text) else fingerprint(text), exact, spelling
+
+
+def _is_normal(text: str) -> bool:
+    if text.isascii() and text.isprintable():
+        # Its only white space is the space.
+        return "  " not in text and text[:1] != " " and text[-1:] != " "
+    return normalised(text) == text
 
 
 def long_fingerprint(text: str) -> str:

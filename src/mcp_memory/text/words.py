@@ -75,10 +75,13 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=1024)
-def label_tokens(label: str) -> tuple[str, ...]:
-    """The same for a short text that many rows share, such as a type."""
-    return tuple(tokens(label))
+def tokens_text(text: str) -> str:
+    """The same, with spaces between them."""
+    return " ".join(tokens(text))
+
+
+label_text = lru_cache(maxsize=1024)(tokens_text)
+"""The same for a short text that many rows share, such as a type."""
 
 
 def beginnings_of(terms: Collection[str]) -> frozenset[str]:

@@ -20,13 +20,14 @@ class EntityItem(Arguments):
         None, description="What kind of thing it is, e.g. Person, Project, Component."
     )
     observations: list[str] = Field(
-        [], description="Short facts about it, one each. Those it already has are skipped."
+        default_factory=list, description="Short facts about it, one each. Those it already has are skipped."
     )
     entity_type: str | None = Field(
         None, description="Instead of entityType: an entity of this name but another type is another entity."
     )
     description: str | None = Field(None, description="One sentence that says what it is.")
-    metadata: dict[str, Any] = Field({}, description="Anything else worth keeping with it.")
+    # Made anew, for pydantic copies an empty one in Python, for each item.
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Anything else worth keeping with it.")
     status: str | None = Field(
         None, description="active, paused, completed or archived; the latter are ranked lower."
     )
@@ -62,7 +63,8 @@ class RelationItem(Arguments):
     strength: float | None = Field(None, description="How strong the connection is, 0 to 1.")
     confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
     context: str | None = Field(None, description="Why or where this holds.")
-    metadata: dict[str, Any] = Field({}, description="Anything else worth keeping with it.")
+    # Made anew, for pydantic copies an empty one in Python, for each item.
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Anything else worth keeping with it.")
 
     @property
     def is_plain(self) -> bool:

@@ -151,7 +151,7 @@ def lexemes(row: WordRow) -> Lexemes:
     """The space of the row, and the weight of each word in it."""
     weights: Counter[str] = Counter()
     for words, positions in ((row.body, IN_BODY), (row.extra, ELSEWHERE)):
-        for word in words:
+        for word in words.split():
             weights[word] += positions
     return Lexemes(
         {_space_lexeme(row.space_id): 0}
@@ -186,7 +186,7 @@ def _change_indexes(database: Database, *changes: str) -> None:
 
 
 def _token_count(row: WordRow) -> int:
-    return len(row.body) + len(row.extra)
+    return len(row.body.split()) + len(row.extra.split())
 
 
 def _removed(connection: Connection, owner: Owner, seqs: Sequence[int]) -> list[Row]:

@@ -46,7 +46,8 @@ _MOST_AT_ONCE = 1000
 
 _IDS = frozenset({"act", "subject"})
 """Columns whose ids are stored as bytes, where they are UUIDs."""
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUIDS = re.compile(r"(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:\n(?!\Z)|\Z))+")
+_UUID_LENGTH = 37  # with a line break
 _WHOLE_HASH = re.compile(r"[0-9a-f]{64}")
 _COMPARED = re.compile(r"\b(?:act|subject) (?:=|<>|IN) \(?(:\w+(?:, :\w+)*)|(?<=[(,] )(:act|:subject)\b")
 
@@ -56,8 +57,8 @@ class Form(NamedTuple):
 
     stored: Callable[[Any], Any]
     """A value that SQLite does not store as it is."""
-    id: Callable[[Any], Any]
-    """The act or the subject of an event."""
+    ids: Callable[[Sequence[Any]], Sequence[Any]]
+    """Acts or subjects of events."""
 
 
 class SqliteConnection:
@@ -165,7 +166,7 @@ class SqliteConnection:
 
     def _stored_columns(self, columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
         return [
-            list(map(self._form.id, (row[column] for row in rows)))
+            self._form.ids([row[column] for row in rows])
             if column in _IDS
             else _stored_column([row[column] for row in rows], self._form.stored)
             for column in columns
@@ -177,12 +178,12 @@ class SqliteConnection:
 
     def _bound(self, sql: str, params: Params) -> dict[str, Any]:
         # Hot path: every written value passes here, and most need no conversion.
-        stored, id = self._form
+        stored, ids = self._form
         bound = {
             name: value if type(value) in _STORED_AS_IS else stored(value) for name, value in params.items()
         }
         for name in _id_parameters(sql):
-            bound[name] = id(bound[name])
+            [bound[name]] = ids([bound[name]])
         return bound
 
 
@@ -225,9 +226,13 @@ def _id_parameters(sql: str) -> tuple[str, ...]:
     return tuple({name for names in found for name in names.replace(":", "").split(", ")})
 
 
-def _id_bytes(id: Any) -> Any:
-    is_uuid = isinstance(id, str) and _UUID.fullmatch(id)
-    return bytes.fromhex(id.replace("-", "")) if is_uuid else id
+def _id_bytes(ids: Sequence[Any]) -> Sequence[Any]:
+    # Mostly all are UUIDs, and read as one text: a bulk write has hundreds.
+    text = "\n".join(ids) if {*map(type, ids)} == {str} else ""
+    if _UUIDS.fullmatch(text) and len(text) == _UUID_LENGTH * len(ids) - 1:
+        digits = bytes.fromhex(text.replace("-", ""))
+        return [digits[place : place + 16] for place in range(0, len(digits), 16)]
+    return [_id_bytes([id])[0] for id in ids] if len(ids) > 1 else ids
 
 
 @lru_cache(maxsize=1000)
@@ -348,7 +353,7 @@ def _hash_of(stored: bytes | str) -> bytes | str:
 
 _BY_TYPE: dict[str | None, Callable[[Any], Any]] = {"JSONB": _from_json, "UUID_BLOB": _id_text}
 
-COMPACT = Form(stored=_stored, id=_id_bytes)
-TEXT = Form(stored=_stored_as_text, id=lambda id: id)
+COMPACT = Form(stored=_stored, ids=_id_bytes)
+TEXT = Form(stored=_stored_as_text, ids=lambda ids: ids)
 """That of schema 13 and before, whose tables are served until they are migrated."""
 LAST_OF_TEXT = 13

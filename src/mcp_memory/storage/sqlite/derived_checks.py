@@ -182,7 +182,7 @@ def changed_words(connection: apsw.Connection) -> Iterator[tuple[Owner, int]]:
 def _fit(kept: tuple[set[str], set[str]], words: WordRow, text: str) -> bool:
     """Whether these are the words of a row; rows of earlier versions may lack stems by language."""
     body, extra = kept
-    return set(tokens(text)) <= body <= set(words.body) and extra == set(words.extra)
+    return set(tokens(text)) <= body <= set(words.body.split()) and extra == set(words.extra.split())
 
 
 def vectors(connection: apsw.Connection) -> Iterator[Finding]:

@@ -35,9 +35,9 @@ def put(connection: Connection, owner: Owner, rows: Sequence[WordRow]) -> None:
                 "owner": owner,
                 "space_id": row.space_id,
                 "seq": row.seq,
-                "body": " ".join(row.body),
-                "extra": " ".join(row.extra),
-                "length": len(row.body) + len(row.extra),
+                "body": row.body,
+                "extra": row.extra,
+                "length": len(row.body.split()) + len(row.extra.split()),
             }
             for row in rows
         ],

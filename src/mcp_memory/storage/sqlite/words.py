@@ -115,7 +115,7 @@ def _put(connection: Connection, index: str, rows: Sequence[WordRow]) -> None:
     connection.insert_all(
         index,
         ("rowid", "body", "extra"),
-        [{"rowid": row.seq, "body": " ".join(row.body), "extra": " ".join(row.extra)} for row in rows],
+        [{"rowid": row.seq, "body": row.body, "extra": row.extra} for row in rows],
         at_once=True,
     )
 
