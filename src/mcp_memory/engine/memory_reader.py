@@ -84,13 +84,11 @@ class MemoryReader:
             return False
         seqs = found.seqs
         self._facts.update(zip(seqs, found.facts, strict=True))
-        self._neighbours.update(zip(seqs, zip([None, *seqs], [*seqs[1:], None], strict=False), strict=False))
-        if None in found.contents:
-            self._contents.update(
-                (seq, text) for seq, text in zip(seqs, found.contents, strict=True) if text is not None
-            )
-        else:
-            self._contents.update(zip(seqs, found.contents, strict=True))
+        beside_each = zip([None, *seqs[:-1]], [*seqs[1:], None], strict=True)
+        self._neighbours.update(zip(seqs, beside_each, strict=True) if seqs else ())
+        texts = {seq: text for seq, text in zip(seqs, found.contents, strict=True) if text is not None}
+        self._contents.update(texts)
+        if len(texts) == len(seqs):
             self.whole = seqs
         return True
 

@@ -72,7 +72,7 @@ class Surroundings:
     """Of the best candidates."""
     turns: TurnReadings | None = None
     """Of the best candidates and their neighbours, if they are turns of a dialogue."""
-    heard: "Heard | None" = None
+    heard: "HeardTexts | None" = None
     """The words of the best candidates and all around them, if they are a conversation."""
     shares: bool = True
     """Whether memories get a share of their neighbours' scores."""
@@ -91,7 +91,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardTexts:
     """The words of a conversation, the best candidates before those around them."""
 
     seqs: Sequence[int]
@@ -190,7 +190,7 @@ def _read_as_conversation(
         alternation=0.0 if "turns" in without else alternating,
         several=0.0 if "several" in without else several,
     )
-    heard_words = None if "feedback" in without else Heard(turns.numbers[heard].tolist(), wording)
+    heard_words = None if "feedback" in without else HeardTexts(turns.numbers[heard].tolist(), wording)
     return replace(context, turns=readings, heard=heard_words)
 
 

@@ -75,7 +75,9 @@ SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective
 
 -- whole_space --
 -- All living memories with their ranking facts, in the order they were stored: neighbours are side by side.
-SELECT o.seq, CASE WHEN octet_length(o.content) <= :longest THEN o.content END AS content, CASE WHEN {where} THEN 1 ELSE 0 END AS passes,
+-- The length of a text is known without reading it.
+SELECT o.seq, CASE WHEN octet_length(o.content) <= :longest THEN o.content END AS content,
+       CASE WHEN {where} THEN 1 ELSE 0 END AS passes,
        o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective
   FROM memory o WHERE o.space_id = :space_id AND o.forgotten_at IS NULL
  ORDER BY o.created_at, o.seq LIMIT :most
