@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from mcp_memory.embedding import Embedder
-from mcp_memory.engine import Engine
+from mcp_memory.engine import Context, Engine
 from mcp_memory.engine.drafts import NewMemory
+from mcp_memory.model import Caller
+from mcp_memory.storage import Store
 from mcp_memory.tuning import Tuning
-from tests.conftest import EngineMaker
+from mcp_memory.wiring import new_id
+from tests.conftest import EngineMaker, open_database
 from tests.fakes import Clock
 
 TALKS = (
@@ -81,3 +87,77 @@ def test_a_signal_raises_the_turn_that_answers(
 ) -> None:
     without = talking(model=minilm, tuning=replace(Tuning(), without=frozenset([signal])))
     assert told(talking(model=minilm), *asked, factor) > told(without, *asked, factor)
+
+
+EDITED = "Ben: I had to water the garden every evening.", "Ben: I let the weeds grow all over it."
+ADDED = "Ben: Next year the garden gets a pond."
+ASKED = (GARDEN[0], SPORTS[0], "What grows in Ben's garden?")
+
+
+def edit(engine: Engine, ids: dict[str, str]) -> None:
+    engine.memories.update(ids[EDITED[0]], {"content": EDITED[1]})
+
+
+def forget(engine: Engine, ids: dict[str, str]) -> None:
+    engine.memories.forget(ids[EDITED[0]])
+
+
+def delete(engine: Engine, ids: dict[str, str]) -> None:
+    engine.memories.delete([ids[EDITED[0]]])
+
+
+def add(engine: Engine, ids: dict[str, str]) -> None:
+    engine.memories.remember(NewMemory(content=ADDED))
+
+
+@pytest.mark.parametrize("by_another", [False, True], ids=["by this process", "by another"])
+@pytest.mark.parametrize(
+    ("change", "texts"),
+    [
+        (edit, lambda texts: [EDITED[1] if text == EDITED[0] else text for text in texts]),
+        (forget, lambda texts: [text for text in texts if text != EDITED[0]]),
+        (delete, lambda texts: [text for text in texts if text != EDITED[0]]),
+        (add, lambda texts: [*texts, ADDED] if texts[0] == TALKS[-1][0] else texts),
+    ],
+)
+def test_a_changed_conversation_is_read_as_one_that_was_always_so(
+    make_engine: EngineMaker,
+    minilm: Embedder,
+    clock: Clock,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    change: Callable[[Engine, dict[str, str]], None],
+    texts: Callable[[Sequence[str]], Sequence[str]],
+    by_another: bool,
+) -> None:
+    changed = make_engine(model=minilm, caller=Caller("changed"))
+    always_so = make_engine(model=minilm, caller=Caller("always so"))
+    ids = {}
+    for talk in TALKS:
+        clock.advance(days=1)
+        for turn in talk:
+            ids[turn] = changed.memories.remember(NewMemory(content=turn)).memory.id
+        for turn in texts(talk):
+            always_so.memories.remember(NewMemory(content=turn))
+    expected = [answered(always_so, question) for question in ASKED]
+    before = [answered(changed, question) for question in ASKED]  # last: what is kept is of this space
+    with closing(open_database(request.node.callspec.params["database"], request, tmp_path)) as second:
+        context = Context(store=Store(second), embedder=minilm, clock=clock, new_id=new_id)
+        other = Engine(context).acting_for(Caller("changed"))
+        change(other if by_another else changed, ids)
+    after = [answered(changed, question) for question in ASKED]
+    assert before != after == expected
+
+
+def answered(engine: Engine, question: str) -> list[tuple[str, float, dict[str, float]]]:
+    """Results with their signals; being asked changes nothing."""
+    silent = engine.noting_later(lambda note: None)
+    hits = silent.recall.recall(question, limit=50, fading="gentle", explain=True).hits
+    return [
+        (
+            hit.memory.content,
+            round(hit.score, 6),
+            {name: round(value or 0.0, 6) for name, value in (hit.explanation or {}).items()},
+        )
+        for hit in hits
+    ]

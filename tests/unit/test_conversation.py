@@ -14,7 +14,7 @@ from mcp_memory.ranking.conversation import (
     with_near_words,
     words_in_context,
 )
-from mcp_memory.ranking.unit_vectors import Neighbours, UnitVectors, neighbour_rows, unit_vectors
+from mcp_memory.ranking.unit_vectors import Neighbours, NeighbourVectors, neighbour_rows
 from mcp_memory.ranking.wording import Vocabulary, Wording
 
 ROW: dict[int, Neighbours] = {
@@ -27,35 +27,47 @@ def wording(*texts: str) -> Wording:
     return Wording([vocabulary.text(text.split()) for text in texts])
 
 
-def vectors(*topics: int) -> UnitVectors:
-    """One of two topics for each, with a little of its own."""
+def connected(*topics: int, sizes: int = 80, around: dict[int, Neighbours] = ROW) -> float:
+    """How far memories in a row are a conversation, each about a topic with a little of its own."""
     noise = np.random.default_rng(0).normal(scale=0.1, size=(len(topics), 8))
     rows = np.eye(8)[list(topics)] + noise
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return unit_vectors(range(1, len(topics) + 1), rows.astype(np.float32))
+    places = np.arange(len(topics))
+    turns = neighbour_rows(around, {seq: seq - 1 for seq in around}, len(topics))
+    vectors = NeighbourVectors.of(np.vstack([rows, np.zeros(8)]), places, turns)
+    return connectedness(vectors, places, [sizes] * len(topics))
 
 
 def test_neighbours_about_the_same_thing_are_a_conversation() -> None:
-    assert connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [80] * 6) == 1.0
+    assert connected(0, 0, 0, 1, 1, 1) == 1.0
 
 
 def test_neighbours_about_different_things_are_not() -> None:
-    assert connectedness(ROW, vectors(0, 1, 2, 3, 4, 5), [80] * 6) == 0.0
+    assert connected(0, 1, 2, 3, 4, 5) == 0.0
 
 
 def test_long_texts_stand_for_themselves() -> None:
-    assert math.isclose(connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [400] * 6), 0.25)
-    assert connectedness(ROW, vectors(0, 0, 0, 1, 1, 1), [2000] * 6) == 0.0
+    assert math.isclose(connected(0, 0, 0, 1, 1, 1, sizes=400), 0.25)
+    assert connected(0, 0, 0, 1, 1, 1, sizes=2000) == 0.0
 
 
 def test_memories_without_neighbours_are_no_conversation() -> None:
-    assert connectedness({1: (None, None)}, vectors(0), [80]) == 0.0
-    assert connectedness({}, vectors(), []) == 0.0
+    assert connected(0, around={1: (None, None)}) == 0.0
+    assert connected(around={}) == 0.0
+
+
+def test_memories_without_a_vector_tell_nothing_about_their_neighbours() -> None:
+    rows = np.vstack([np.eye(6)[[0, 0, 0, 1, 1]], np.zeros((2, 6))])
+    turns = neighbour_rows(ROW, {seq: seq - 1 for seq in ROW}, len(ROW))
+    places = np.arange(len(ROW))
+    five = NeighbourVectors.of(rows, places[:5], turns)
+    assert connectedness(five, places, [80] * 6) == connectedness(five, places[:4], [80] * 4) == 1.0
+    assert connectedness(NeighbourVectors.of(0 * rows, places[:0], turns), places, [80] * 6) == 0.0
 
 
 def test_the_weights_of_terms_follow_from_known_scores() -> None:
     texts = wording("rare common", "common x", "rare y", "common common")
-    counted = saturation(texts, texts.counts(["rare", "common"]))
+    counted = saturation(texts.sizes, texts.counts(["rare", "common"]))
     rare, common = term_weights(counted, counted @ [4.0, 0.5])
     assert math.isclose(rare, 4.0, rel_tol=0.05)
     assert math.isclose(common, 0.5, rel_tol=0.2)

@@ -10,6 +10,7 @@ from mcp_memory.ranking.dialogue import (
     THREADED,
     ReadTurn,
     TurnReadings,
+    TurnSigns,
     alternation,
     closeness,
     exchange,
@@ -19,7 +20,7 @@ from mcp_memory.ranking.dialogue import (
     turn_readings,
 )
 from mcp_memory.ranking.spreading import share_of_neighbours
-from mcp_memory.ranking.unit_vectors import Neighbours, neighbour_rows, unit_vectors
+from mcp_memory.ranking.unit_vectors import Neighbours, NeighbourVectors, neighbour_rows
 from mcp_memory.ranking.wording import Vocabulary, Wording
 
 
@@ -35,9 +36,8 @@ def readings(
     around: dict[int, Neighbours] = {1: (2 if before else None, None)}
     return turn_readings(
         list(around),
-        turns,
+        TurnSigns.of(turns).naming(names),
         neighbour_rows(around, {1: 0, 2: 1}, len(turns)),
-        names=names,
         median_length=len(turns[0].words),
         closeness=closeness,
         alternation=1.0,
@@ -105,12 +105,16 @@ def test_facts_that_are_stored_one_after_the_other_share_less_than_turns() -> No
 
 
 def test_a_turn_in_its_thread_means_what_the_turns_beside_it_are_about() -> None:
-    vectors = unit_vectors([7, 8, 9], np.eye(3, dtype=np.float32))
-    rows = vectors.neighbour_rows({7: (None, 8), 8: (7, 9), 9: (8, 6)})
-    first, second, third = in_thread(np.array([1.0, 0.0, 0.0, 0.0]), vectors, rows)
+    places = np.arange(3)
+    rows = neighbour_rows({7: (None, 8), 8: (7, 9), 9: (8, 6)}, {7: 0, 8: 1, 9: 2}, 3)
+    vectors = NeighbourVectors.of(np.eye(4, 3), places, rows)
+    cosines = np.array([1.0, 0.0, 0.0, 0.0])
+    first, second, third = in_thread(cosines, vectors, vectors.known, places)
     assert math.isclose(first, 1 / math.hypot(1, NEXT), rel_tol=1e-5)
     assert math.isclose(second, PREVIOUS / math.hypot(PREVIOUS, 1, NEXT), rel_tol=1e-5)
     assert third == 0.0
+    alone = in_thread(cosines, vectors, np.array([True, False, False, False]), places[:1])
+    assert alone.tolist() == [1.0]
 
 
 def test_the_thread_moves_meaning_up_and_down_as_far_as_turns_answer_each_other() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_memory.engine.indexing import ByWordsOnly, Meaning
-from mcp_memory.engine.memory_reader import MemoryReader
 from mcp_memory.engine.pipeline import Question
+from mcp_memory.engine.read_turns import TurnReader
 from mcp_memory.model import Owner
 from mcp_memory.ranking.fusion import calibrated, min_max
 from mcp_memory.storage import Transaction
@@ -60,7 +60,7 @@ def gather(
     question: Question,
     allowed: Allowed,
     pool: int = POOL,
-    reader: MemoryReader | None = None,
+    reader: TurnReader | None = None,
 ) -> Candidates:
     """Candidates by words and by meaning among allowed rows.
 
@@ -68,10 +68,10 @@ def gather(
     """
     matching = dict(tx.indexes.matching(owner, question.sought, allowed, pool))
     if question.soon.model is not None:
-        tx.indexes.prepare(owner, question.soon.model)
+        count = tx.indexes.prepare(owner, question.soon.model)
         if reader is not None:
-            reader.read_ahead(list(matching))
-    passing = reader.facts if reader is not None else None
+            reader.read_ahead(list(matching), question.soon.model, count)
+    passing = reader.memories.facts if reader is not None else None
     return with_vectors(tx, owner, question.meaning, matching, allowed, pool, passing)
 
 

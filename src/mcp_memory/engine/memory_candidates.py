@@ -7,7 +7,8 @@ from functools import cached_property
 from mcp_memory.engine.candidates import Candidates, gather
 from mcp_memory.engine.memory_reader import MemoryReader
 from mcp_memory.engine.pipeline import Question
-from mcp_memory.engine.surroundings import MOST_READ, Surroundings, read_in_context
+from mcp_memory.engine.read_turns import MOST_READ, TurnReader
+from mcp_memory.engine.surroundings import Surroundings, read_in_context
 from mcp_memory.model import Filter
 from mcp_memory.ranking.fusion import DATED, OVERVIEW, lifted, min_max, weighted, with_instruction
 from mcp_memory.ranking.spreading import share_of_neighbours, shared_with_neighbours
@@ -89,12 +90,13 @@ def gather_memories(
         question = replace(question, by_language=False)
     reader = MemoryReader(tx, filter, half_life)
     allowed = tx.memories.allowed(filter, half_life=half_life)
-    found = gather(tx, "memory", question, allowed, pool, reader)
+    turn_reader = TurnReader(tx, question, reader)
+    found = gather(tx, "memory", question, allowed, pool, turn_reader)
     if "language" in tuning.without:
         found = replace(found, worth=1.0)
     first = weighted(found.keyword, found.related, keyword_weight(tuning, question))
     reader.known_facts([*found.words, *found.cosine])
-    context = read_in_context(tx, question, found, list(first), reader, tuning.without)
+    context = read_in_context(question, found, list(first), turn_reader, tuning.without)
     facts = {seq: own for seq, own in reader.known_facts().items() if own is not None}
     dated = frozenset() if "dates" in tuning.without else _dated(question, context, facts)
     instructions = frozenset(

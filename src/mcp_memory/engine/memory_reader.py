@@ -13,6 +13,12 @@ from mcp_memory.storage.memories import RankingFacts
 READ_CLOSELY = 50
 """How many of the best candidates are read with their surroundings."""
 
+MOST_READ_WHOLE = 1_000
+"""Memories of a space that is read at once: that takes less than reading half of them by their numbers."""
+
+LONGEST_TURN = 2_000
+"""Bytes of a text that is read with all others; longer ones are no turns of a conversation."""
+
 V = TypeVar("V")
 
 
@@ -23,6 +29,8 @@ class MemoryReader:
         self._tx = tx
         self._filter = filter
         self._half_life = half_life
+        self.whole: Sequence[int] = ()
+        """All living memories in the order they were stored, if they are few, short and were read ahead."""
         self._facts: dict[int, RankingFacts | None] = {}
         self._neighbours: dict[int, Neighbours | None] = {}
         self._contents: dict[int, str | None] = {}
@@ -42,8 +50,18 @@ class MemoryReader:
     def contents(self, seqs: Collection[int]) -> dict[int, str]:
         return _found(_read_missing(self._contents, seqs, self._tx.memories.contents), seqs)
 
-    def read_ahead(self, seqs: Sequence[int]) -> None:
-        """Read facts of these, and the first ones with their surroundings: most of it will be needed."""
+    def known_contents(self) -> Mapping[int, str | None]:
+        """All that were read."""
+        return self._contents
+
+    def read_ahead(self, seqs: Sequence[int], count: int | None) -> None:
+        """Read what is likely to be needed while the model computes.
+
+        That is all of a small space, where `count` tells about how many memories it has. Else it is facts of
+        these, and the first ones with their surroundings.
+        """
+        if count is not None and count <= MOST_READ_WHOLE and self._read_whole():
+            return
         best = seqs[:READ_CLOSELY]
         self.known_facts([*seqs, *beside(self.neighbours(best))])
         _read_missing(self._contents, best, self._tx.memories.contents)
@@ -54,6 +72,25 @@ class MemoryReader:
         around = {*seqs, *near, *beside(self.neighbours(near))}
         self.known_facts(around)
         _read_missing(self._contents, around, self._tx.memories.contents)
+
+    def _read_whole(self) -> bool:
+        """Whether the space is small enough, and its living memories are those that are searched."""
+        if self._filter.forgotten:
+            return False
+        found = self._tx.memories.whole_space(
+            self._filter, MOST_READ_WHOLE, LONGEST_TURN, half_life=self._half_life
+        )
+        if found is None:
+            return False
+        seqs = found.seqs
+        self._facts.update(zip(seqs, found.facts, strict=True))
+        beside_each = zip([None, *seqs[:-1]], [*seqs[1:], None], strict=True)
+        self._neighbours.update(zip(seqs, beside_each, strict=True) if seqs else ())
+        texts = {seq: text for seq, text in zip(seqs, found.contents, strict=True) if text is not None}
+        self._contents.update(texts)
+        if len(texts) == len(seqs):
+            self.whole = seqs
+        return True
 
     def _read_facts(self, seqs: Sequence[int]) -> dict[int, RankingFacts]:
         return self._tx.memories.ranking_facts(seqs, self._filter, half_life=self._half_life)

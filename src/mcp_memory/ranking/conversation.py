@@ -9,12 +9,11 @@ closer together than other candidates, and they are short.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from math import log1p
 from statistics import median
 from typing import TYPE_CHECKING
 
-from mcp_memory.ranking.unit_vectors import NeighbourRows, Neighbours, UnitVectors
+from mcp_memory.ranking.unit_vectors import NeighbourRows, NeighbourVectors
 from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Matrix = npt.NDArray[np.float64]
+    Places = npt.NDArray[np.intp]
 
 FRAGMENT = 200
 """Bytes up to which a text counts as a fragment; longer ones are increasingly self-contained."""
@@ -45,41 +45,46 @@ _K1, _B = 1.2, 0.75  # BM25, as both databases reckon
 _RIDGE = 0.05  # keeps the weights of words that always occur together from running away
 
 
-def connectedness(around: Mapping[int, Neighbours], vectors: UnitVectors, sizes: Sequence[int]) -> float:
+def connectedness(vectors: NeighbourVectors, chosen: Places, sizes: Sequence[int]) -> float:
     """From 0, unconnected facts or long texts, to 1, short turns of a conversation."""
     if not sizes:
         return 0.0
-    coherence = _coherence(vectors.neighbour_rows(around), vectors)
-    spread = (coherence - UNCONNECTED) / (CONNECTED - UNCONNECTED)
-    strength = min(1.0, max(0.0, spread)) * min(1.0, FRAGMENT / max(1, median(sizes))) ** 2
+    spread = (_coherence(vectors, chosen) - UNCONNECTED) / (CONNECTED - UNCONNECTED)
+    strength = min(1.0, max(0.0, spread)) * might_be_connected(sizes)
     return strength if strength >= FAINT else 0.0
 
 
-def _coherence(turns: NeighbourRows, vectors: UnitVectors) -> float:
+def might_be_connected(sizes: Sequence[int]) -> float:
+    """The most that texts of these sizes can be connected."""
+    return min(1.0, FRAGMENT / max(1, median(sizes))) ** 2
+
+
+def _coherence(vectors: NeighbourVectors, chosen: Places) -> float:
     """The mean cosine of neighbours around their common centre; 0 if there are none.
 
     Neighbours are those one step apart, and those two steps apart, in a dialogue by the same speaker.
     """
     import numpy as np
 
-    own, before, after = turns
-    pairs = ((own, before), (own, after), (before, after))
-    present = np.concatenate([(a != vectors.missing) & (b != vectors.missing) for a, b in pairs])
+    a, b, products = (np.concatenate([each[chosen] for each in kind]) for kind in zip(*vectors.pairs))  # noqa: B905
+    present = vectors.known[a] & vectors.known[b]
     if not present.any():
         return 0.0
-    a, b = (np.concatenate(each)[present] for each in zip(*pairs, strict=True))
-    paired = np.zeros(len(vectors.rows), np.float32)
+    a, b, products = a[present], b[present], products[present]
+    paired = np.zeros(len(vectors.rows))
     paired[a] = paired[b] = 1.0
-    rows = vectors.rows - paired @ vectors.rows / paired.sum()
-    lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)
-    taken = [rows[each] for each in turns]
-    products = np.concatenate([np.einsum("ij,ij->i", *each) for each in combinations(taken, 2)])[present]
-    return float((products / (lengths[a] * lengths[b])).mean(dtype=np.float64))
+    centre = paired @ vectors.rows / paired.sum()
+    # (x - c)(y - c), from products of which most are known before the query is.
+    towards = vectors.rows @ centre
+    own = centre @ centre
+    lengths = np.sqrt(np.maximum(vectors.squares - 2 * towards + own, 1e-18))
+    cosines = (products - towards[a] - towards[b] + own) / (lengths[a] * lengths[b])
+    return float(cosines.mean())
 
 
-def saturation(texts: Wording, counts: Matrix) -> Matrix:
-    """BM25's term frequency part, from how often each text has each term."""
-    lengths = texts.sizes[:, None]
+def saturation(sizes: Matrix, counts: Matrix) -> Matrix:
+    """BM25's term frequency part, from how many words each text has, and how often it has each term."""
+    lengths = sizes[:, None]
     dampening = _K1 * (1 - _B + _B * lengths / max(1.0, lengths.mean()))
     saturated: Matrix = counts * (_K1 + 1) / (counts + dampening)
     return saturated

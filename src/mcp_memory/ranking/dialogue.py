@@ -7,7 +7,7 @@ documents and requests to an assistant are not affected.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import nsmallest
 from math import log
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcp_memory.ranking.wording import Wording
 
 if TYPE_CHECKING:
-    from mcp_memory.ranking.unit_vectors import NeighbourRows, Numbers, UnitVectors
+    from mcp_memory.ranking.unit_vectors import Marks, NeighbourRows, NeighbourVectors, Numbers, Rows
 
 LOOSE, CLOSE = 0.5, 0.9
 """Strength of a conversation at which the features begin to count, and at which they count fully."""
@@ -135,12 +135,44 @@ class ReadTurn(NamedTuple):
         return cls(words, asks(text), asks_at_the_end(text))
 
 
+@dataclass(frozen=True, eq=False)
+class TurnSigns:
+    """What is read of many turns, 1 for yes, with a last one that stands for none."""
+
+    asks: Numbers
+    asks_at_the_end: Numbers
+    named: Numbers
+    """Whether it is by, or addressed to, somebody that the query names."""
+    lengths: Numbers
+    """In words."""
+    first_words: Sequence[str]
+    """Empty where there is none."""
+
+    @classmethod
+    def of(cls, turns: Sequence[ReadTurn]) -> TurnSigns:
+        """For a query that names nobody."""
+        import numpy as np
+
+        return cls(
+            asks=np.array([*(turn.asks for turn in turns), False], float),
+            asks_at_the_end=np.array([*(turn.asks_at_the_end for turn in turns), False], float),
+            named=np.zeros(len(turns) + 1),
+            lengths=np.array([*(len(turn.words) for turn in turns), 0], float),
+            first_words=[*("".join(turn.words[:1]) for turn in turns), ""],
+        )
+
+    def naming(self, names: Collection[str]) -> TurnSigns:
+        """The same for a query that names people."""
+        import numpy as np
+
+        return replace(self, named=np.array([word in names for word in self.first_words], float))
+
+
 def turn_readings(
     seqs: Sequence[int],
-    turns: Sequence[ReadTurn],
+    signs: TurnSigns,
     places: NeighbourRows,
     *,
-    names: Collection[str],
     median_length: float | None,
     closeness: float,
     alternation: float,
@@ -148,47 +180,46 @@ def turn_readings(
 ) -> TurnReadings:
     """Read turns, each with the one before it if there is one, among turns of a median length in words.
 
-    `places` says where among `turns` those of `seqs` and their neighbours are; beyond them is one that is
-    missing. Without a median their lengths do not count. `several`: how far these are turns that answer each
-    other, read for a query that asks for several things.
+    `places` says where among the `signs` those of `seqs` and their neighbours are. Without a median their
+    lengths do not count. `several`: how far these are turns that answer each other, read for a query that
+    asks for several things.
     """
     import numpy as np
 
-    asks = np.array([turn.asks for turn in turns], bool)[places.own]
-    asked = np.array([*(turn.asks_at_the_end for turn in turns), False], bool)[places.before]
-    named = np.array([turn.words[0] in names if turn.words else False for turn in turns], bool)[places.own]
+    asks, named = signs.asks[places.own], signs.named[places.own]
+    asked = signs.asks_at_the_end[places.before]
     detail = np.zeros(len(seqs))
     if median_length is not None:
-        lengths = np.array([len(turn.words) for turn in turns], float)[places.own]
-        doublings = np.log2((lengths + 1) / (median_length + 1))
+        doublings = np.log2((signs.lengths[places.own] + 1) / (median_length + 1))
         detail = DETAIL * closeness * doublings.clip(_SHORTEST, _LONGEST)
     return TurnReadings(
         seqs,
         subject=SUBJECT * closeness * named,
         question=ASKING * closeness * alternation * asks,
-        answer=ANSWERING * closeness * alternation * (asked & ~asks),
+        answer=ANSWERING * closeness * alternation * asked * (1 - asks),
         detail=detail,
         lift=SPEAKING_FOR_THEMSELVES * several * named,
     )
 
 
-def in_thread(cosines: Numbers, vectors: UnitVectors, turns: NeighbourRows) -> Numbers:
-    """The cosine of each turn with the query, its vector joined by a share of those beside it.
+def in_thread(cosines: Numbers, vectors: NeighbourVectors, known: Marks, chosen: Rows) -> Numbers:
+    """The cosine of each chosen turn with the query, its vector joined by a share of those beside it.
 
-    `It was great, the kids loved it` means what the turn before it was about. `cosines` are by row.
+    `It was great, the kids loved it` means what the turn before it was about. `cosines` are by row, and 0
+    where a vector is not `known`.
     """
     import numpy as np
 
-    rows, (own, before, after) = vectors.rows, turns
-    joined_rows = rows[own]
-    lent = np.empty_like(joined_rows)
-    for share, lending in ((PREVIOUS, before), (NEXT, after)):  # in place: the arrays are large
-        np.multiply(rows.take(lending, axis=0, out=lent), np.float32(share), out=lent)
-        joined_rows += lent
-    lengths = np.sqrt(np.einsum("ij,ij->i", joined_rows, joined_rows))
-    joined = cosines[own] + PREVIOUS * cosines[before] + NEXT * cosines[after]
-    found: Numbers = joined / np.maximum(lengths, 1e-9)
-    return found
+    own, before, after = vectors.turns.of(chosen)
+    with_before, with_after, across = (
+        pair.products[chosen] * (known[pair.a[chosen]] & known[pair.b[chosen]]) for pair in vectors.pairs
+    )
+    # The length of a sum, from the products of its parts, which are known before the query is.
+    squares = vectors.squares * known
+    joined = squares[own] + PREVIOUS**2 * squares[before] + NEXT**2 * squares[after]
+    joined += 2 * (PREVIOUS * with_before + NEXT * with_after + PREVIOUS * NEXT * across)
+    found: Numbers = cosines[own] + PREVIOUS * cosines[before] + NEXT * cosines[after]
+    return found / np.sqrt(np.maximum(joined, 1e-18))
 
 
 def moved_by_thread(meaning: Numbers, alone: Numbers, threaded: Numbers, exchange: float) -> Numbers:

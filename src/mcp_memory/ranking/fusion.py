@@ -70,10 +70,10 @@ def calibrated_all(cosines: "Numbers", unrelated: float = 0.0) -> "Numbers":
 
 def weighted(keyword: Mapping[K, float], semantic: Mapping[K, float], alpha: float = ALPHA) -> dict[K, float]:
     """`alpha` × keyword + (1 - `alpha`) × semantic, best first; what is in one list only gets its share."""
-    keys = dict.fromkeys([*keyword, *semantic])
-    return best_first(
-        {key: alpha * keyword.get(key, 0.0) + (1 - alpha) * semantic.get(key, 0.0) for key in keys}
-    )
+    found = {key: alpha * score for key, score in keyword.items()}
+    for key, score in semantic.items():
+        found[key] = found.get(key, 0.0) + (1 - alpha) * score
+    return best_first(found)
 
 
 def lifted(scores: Mapping[K, float], chosen: Collection[K], by: float) -> dict[K, float]:

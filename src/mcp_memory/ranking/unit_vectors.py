@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
     Numbers = npt.NDArray[np.float64]
     Rows = npt.NDArray[np.intp]
+    Marks = npt.NDArray[np.bool_]
 
 Neighbours = tuple[int | None, int | None]
 """The memory right before and the one right after, where they are of one occasion."""
@@ -26,46 +27,64 @@ class NeighbourRows(NamedTuple):
     before: Rows
     after: Rows
 
+    def of(self, chosen: Rows) -> NeighbourRows:
+        """Those of some memories, if each has the row of its place here."""
+        return NeighbourRows(chosen, self.before[chosen], self.after[chosen])
+
 
 @dataclass(frozen=True)
-class UnitVectors:
-    """Vectors of length one."""
+class NeighbourVectors:
+    """Vectors of length one of memories and their neighbours, and how close these are to each other."""
 
-    seqs: Sequence[int]
-    rows: Floats
-    """One for each memory, and a last one of zeros, which stands for whatever has no vector."""
+    rows: Numbers
+    """One for each memory, of zeros if it has no vector, and a last one, which stands for none."""
+    known: Marks
+    """Whether there is a vector."""
+    turns: NeighbourRows
+    """All memories, each by its place."""
 
-    @cached_property
-    def places(self) -> Mapping[int | None, int]:
-        return {seq: place for place, seq in enumerate(self.seqs)}
+    @classmethod
+    def of(cls, rows: Numbers, places: Rows, turns: NeighbourRows) -> NeighbourVectors:
+        """From rows of which those at some places are vectors, and the others zeros."""
+        import numpy as np
 
-    @property
-    def missing(self) -> int:
-        """The row of whatever has no vector."""
-        return len(self.seqs)
-
-    def neighbour_rows(self, around: Mapping[int, Neighbours]) -> NeighbourRows:
-        return neighbour_rows(around, self.places, self.missing)
+        known = np.zeros(len(rows), bool)
+        known[places] = True
+        return cls(rows, known, turns)
 
     def cosines(self, query: bytes) -> Numbers:
-        """The cosine of each row with a vector; the last is 0."""
+        """The cosine of each row with a vector."""
         import numpy as np
 
-        found: Numbers = (self.rows @ np.frombuffer(query, "<f4")).astype(np.float64)
+        found: Numbers = self.rows @ np.frombuffer(query, "<f4").astype(np.float64)
         return found
 
-    def joined_with(self, other: UnitVectors) -> UnitVectors:
-        """These and others, which are different ones."""
+    @cached_property
+    def squares(self) -> Numbers:
+        """1 for each vector; 0 for none."""
         import numpy as np
 
-        return UnitVectors([*self.seqs, *other.seqs], np.concatenate([self.rows[:-1], other.rows]))
+        found: Numbers = np.einsum("ij,ij->i", self.rows, self.rows)
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, Pair, Pair]:
+        """Each memory with the one before and the one after it, and these two."""
+        own, before, after = self.turns
+        return self._pair(own, before), self._pair(own, after), self._pair(before, after)
+
+    def _pair(self, a: Rows, b: Rows) -> Pair:
+        import numpy as np
+
+        return Pair(a, b, np.einsum("ij,ij->i", self.rows[a], self.rows[b]))
 
 
-def unit_vectors(seqs: Sequence[int], rows: Floats) -> UnitVectors:
-    """Vectors with a row each."""
-    import numpy as np
+class Pair(NamedTuple):
+    """Rows side by side, and the products of their vectors."""
 
-    return UnitVectors(seqs, np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)]))
+    a: Rows
+    b: Rows
+    products: Numbers
 
 
 def neighbour_rows(

@@ -69,6 +69,12 @@ class Wording:
     """The words of several texts, which are of one vocabulary."""
 
     texts: Sequence[TextWords]
+    chosen_from: tuple[Wording, Places] | None = None
+    """The texts that these were chosen from, and their places there."""
+
+    def of(self, chosen: Places) -> Wording:
+        """Some of the texts."""
+        return Wording([self.texts[place] for place in chosen.tolist()], (self, chosen))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -85,7 +91,7 @@ class Wording:
         """How often a text has a word: a row for each text, a column for each of some different words."""
         import numpy as np
 
-        numbers, rows = _joined([text.numbers for text in self.texts])
+        numbers, rows = self._all
         width = len(words) + 1  # the last column is for other words
         places = rows * width + self.vocabulary.columns(words)[numbers]
         counted = np.bincount(places, minlength=len(self.texts) * width).reshape(-1, width)
@@ -122,8 +128,22 @@ class Wording:
         return np.array([*weights.values(), 0.0])[self.vocabulary.columns(list(weights))[self._distinct[0]]]
 
     @cached_property
+    def _all(self) -> tuple[Places, Places]:
+        return _joined([text.numbers for text in self.texts])
+
+    @cached_property
     def _distinct(self) -> tuple[Places, Places]:
-        return _joined([text.distinct_numbers for text in self.texts])
+        if self.chosen_from is None:
+            return _joined([text.distinct_numbers for text in self.texts])
+        import numpy as np
+
+        whole, chosen = self.chosen_from
+        numbers, rows = whole._distinct
+        places = np.full(len(whole.texts), -1)
+        places[chosen] = np.arange(len(chosen))
+        rows = places[rows]
+        kept = rows >= 0
+        return numbers[kept], rows[kept]
 
 
 def _joined(texts: Sequence[Places]) -> tuple[Places, Places]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from mcp_memory.model import EmbeddingModel, Owner
-from mcp_memory.ranking.unit_vectors import UnitVectors
+from mcp_memory.ranking.unit_vectors import NeighbourRows, NeighbourVectors
 from mcp_memory.storage.diagnostics import Finding
 
 Row = dict[str, Any]
@@ -171,11 +171,14 @@ class Vectors(Protocol):
 class VectorsAtHand(Protocol):
     """The vectors of a space in memory."""
 
+    @property
+    def count(self) -> int: ...
+
     def units(self, wanted: Iterable[int]) -> dict[int, bytes]:
         """Those of these rows that have one, at length one."""
 
-    def unit_rows(self, wanted: Iterable[int]) -> UnitVectors:
-        """The same as rows of a matrix."""
+    def in_a_row(self, seqs: Sequence[int], turns: NeighbourRows) -> NeighbourVectors:
+        """Those of memories that stand in this order, with their neighbours among them."""
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         """Their cosines with a vector."""

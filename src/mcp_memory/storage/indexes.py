@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_memory.model import EmbeddingModel, Owner, Pending
-from mcp_memory.ranking.unit_vectors import UnitVectors, unit_vectors
+from mcp_memory.ranking.unit_vectors import NeighbourRows, NeighbourVectors
 from mcp_memory.storage.database import Allowed, VectorsAtHand
 from mcp_memory.storage.scope import Scope
 from mcp_memory.storage.vector_codes import cosines_with, decode_all, rows_of
@@ -49,9 +49,13 @@ class Indexes:
         scope = self._scope
         return scope.database.words.matching(scope.connection, owner, terms, scope.space_id, allowed, limit)
 
-    def prepare(self, owner: Owner, model: EmbeddingModel) -> None:
-        """Find out where a search for the nearest will look, while the query's vector is computed."""
-        self._at_hand(owner, model)
+    def prepare(self, owner: Owner, model: EmbeddingModel) -> int | None:
+        """Find out where a search for the nearest will look, while the query's vector is computed.
+
+        Returns how many vectors the space has, if they are at hand.
+        """
+        at_hand = self._at_hand(owner, model)
+        return None if at_hand is None else at_hand.count
 
     def nearest(
         self, owner: Owner, model: EmbeddingModel, vector: bytes, allowed: Allowed, limit: int
@@ -83,12 +87,19 @@ class Indexes:
         vectors = decode_all([row["embedding"] for row in found], model.dimensions)
         return {row["seq"]: vector for row, vector in zip(found, vectors, strict=True)}
 
-    def unit_vectors(self, owner: Owner, model: EmbeddingModel, seqs: Iterable[int]) -> UnitVectors:
-        """The same as rows of a matrix."""
+    def vectors_in_a_row(
+        self, owner: Owner, model: EmbeddingModel, seqs: Sequence[int], turns: NeighbourRows
+    ) -> NeighbourVectors:
+        """The same of memories that stand in this order, with their neighbours among them."""
         if at_hand := self._at_hand(owner, model):
-            return at_hand.unit_rows(seqs)
+            return at_hand.in_a_row(seqs, turns)
+        import numpy as np
+
         found = self.vectors(owner, model, seqs)
-        return unit_vectors(list(found), rows_of(list(found.values()), model.dimensions))
+        places = np.array([place for place, seq in enumerate(seqs) if seq in found], np.intp)
+        rows = np.zeros((len(seqs) + 1, model.dimensions))
+        rows[places] = rows_of([found[seqs[place]] for place in places.tolist()], model.dimensions)
+        return NeighbourVectors.of(rows, places, turns)
 
     def cosines(
         self, owner: Owner, model: EmbeddingModel, vector: bytes, seqs: Iterable[int]

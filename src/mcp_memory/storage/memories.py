@@ -50,6 +50,17 @@ class RankingFacts(NamedTuple):
     superseded: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WholeSpace:
+    """All living memories of a small space, in the order they were stored."""
+
+    seqs: Sequence[int]
+    contents: Sequence[str | None]
+    """None for a long one."""
+    facts: Sequence[RankingFacts | None]
+    """None for one that does not pass the filter."""
+
+
 memory_of = reader_of(Memory, tags=tuple)
 
 
@@ -173,11 +184,30 @@ class Memories:
             slots={"where": allowed.condition, "effective": filters.EFFECTIVE_CONFIDENCE},
             **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
         )
-        return {
-            # Above 1 only when two clocks disagree.
-            seq: RankingFacts(channel, at, importance, min(1.0, effective), superseded_at is not None)
-            for seq, channel, at, importance, superseded_at, effective in rows
-        }
+        return {seq: _facts_of(*facts) for seq, *facts in rows}
+
+    def whole_space(
+        self, filter: Filter, most: int, longest: int, *, half_life: timedelta
+    ) -> WholeSpace | None:
+        """All that ranking needs, in one statement; None if there are more than so many memories.
+
+        Contents of more bytes than the `longest` are left out.
+        """
+        allowed = self.allowed(filter, half_life=half_life)
+        rows = self._scope.run_tuples(
+            "whole_space",
+            slots={"where": allowed.condition, "effective": filters.EFFECTIVE_CONFIDENCE},
+            **{**filters.decay_params(self._scope.at, half_life), **allowed.params},
+            most=most + 1,
+            longest=longest,
+        )
+        if len(rows) > most:
+            return None
+        return WholeSpace(
+            [row[0] for row in rows],
+            [row[1] for row in rows],
+            [_facts_of(*facts) if passes else None for _, _, passes, *facts in rows],
+        )
 
     def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
         """The memories stored right before and after each of them, in its space."""
@@ -359,6 +389,18 @@ class Memories:
     def reinforce(self, seqs: Iterable[int]) -> None:
         """Count a read: it raises count, time and confidence."""
         self._scope.change_each("reinforce_memories", seqs, at=self._scope.at, added=REINFORCEMENT)
+
+
+def _facts_of(
+    channel: str | None,
+    created_at: datetime,
+    importance: float,
+    superseded_at: datetime | None,
+    effective: float,
+) -> RankingFacts:
+    # Above 1 only when two clocks disagree. Hot path: `min` costs more than all else here.
+    effective = 1.0 if effective > 1.0 else effective
+    return RankingFacts(channel, created_at, importance, effective, superseded_at is not None)
 
 
 def _hash(origin: Origin, content: str) -> ContentHash:

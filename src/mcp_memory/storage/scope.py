@@ -44,6 +44,12 @@ class Scope:
     def run(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> list[Row]:
         return self.connection.run(self._sql(query, slots), {"space_id": self.space_id, **params})
 
+    def run_tuples(
+        self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any
+    ) -> list[tuple[Any, ...]]:
+        """The same rows as plain tuples."""
+        return self.connection.tuples(self._sql(query, slots), {"space_id": self.space_id, **params})
+
     def first(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> Row | None:
         found = self.run(query, slots=slots, **params)
         return found[0] if found else None

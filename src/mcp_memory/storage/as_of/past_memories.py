@@ -106,8 +106,11 @@ class PastMemories(Memories):
             if self._matches(memory, filter, half_life, linked)
         }
 
-    def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
+    def whole_space(self, filter: Filter, most: int, longest: int, *, half_life: timedelta) -> None:
         """None: a past conversation is searched memory by memory."""
+
+    def neighbours(self, seqs: Iterable[int]) -> dict[int, tuple[int | None, int | None]]:
+        """None, for the same reason."""
         return {}
 
     def contents(self, seqs: Iterable[int]) -> dict[int, str]:

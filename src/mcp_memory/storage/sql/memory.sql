@@ -73,6 +73,15 @@ SELECT o.seq, o.channel, o.created_at, o.importance, o.superseded_at, {effective
   -- CROSS JOIN: by number first, then the conditions; SQLite would rather walk through the whole space.
   FROM memory k CROSS JOIN memory o WHERE k.seq IN ({keys}) AND o.seq = k.seq AND {where}
 
+-- whole_space --
+-- All living memories with their ranking facts, in the order they were stored: neighbours are side by side.
+-- The length of a text is known without reading it.
+SELECT o.seq, CASE WHEN octet_length(o.content) <= :longest THEN o.content END AS content,
+       CASE WHEN {where} THEN 1 ELSE 0 END AS passes,
+       o.channel, o.created_at, o.importance, o.superseded_at, {effective} AS effective
+  FROM memory o WHERE o.space_id = :space_id AND o.forgotten_at IS NULL
+ ORDER BY o.created_at, o.seq LIMIT :most
+
 -- neighbours_of_memories --
 -- The neighbours of each memory: stored right before and right after it.
 SELECT o.seq,

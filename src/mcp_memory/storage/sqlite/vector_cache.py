@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from mcp_memory.ranking.unit_vectors import UnitVectors
+from mcp_memory.ranking.unit_vectors import NeighbourRows, NeighbourVectors
 from mcp_memory.storage import queries, vector_codes
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 12_000
 """Vectors of a space that are kept whole: comparing them takes a fifth of reading a sketch's candidates."""
+
+MOST_PLACED = 1_000
+"""Vectors that a search reads with their neighbours: those of a small space, or of some hundred memories."""
 
 SPARE = 1.25
 """Room for so many times the vectors, so that one more does not copy all of them."""
@@ -95,6 +98,9 @@ class KeptVectors:
     asked: list[tuple[bytes, vector_codes.Floats]] = field(default_factory=list, compare=False)
     """The last query, and how similar each is to it: the same search asks for some of them again."""
 
+    placed: list[tuple[npt.NDArray[np.int64], NeighbourVectors]] = field(default_factory=list, compare=False)
+    """Those that a search has read last with their neighbours."""
+
     @property
     def stamp(self) -> tuple[int, int]:
         return self.last_id, self.count
@@ -105,7 +111,8 @@ class KeptVectors:
 
     @property
     def nbytes(self) -> int:
-        return self.buffer.rows.nbytes
+        rows = self.buffer.rows
+        return rows.nbytes + min(self.count, MOST_PLACED) * rows.shape[1] * 8
 
     def similarities(self, query: bytes) -> vector_codes.Floats:
         """The cosine of each, in order."""
@@ -131,14 +138,23 @@ class KeptVectors:
         units = vector_codes.unit(self.buffer.rows[places])
         return dict(zip(self.seqs[places].tolist(), (row.tobytes() for row in units), strict=True))
 
-    def unit_rows(self, wanted: Iterable[int]) -> UnitVectors:
+    def in_a_row(self, seqs: Sequence[int], turns: NeighbourRows) -> NeighbourVectors:
         import numpy as np
 
-        places = self._places(wanted)
-        lengths = self.buffer.lengths[places]
-        found = np.zeros((len(places) + 1, self.buffer.rows.shape[1]), np.float32)
-        np.divide(self.buffer.rows[places], np.where(lengths > 0, lengths, 1)[:, None], out=found[:-1])
-        return UnitVectors(self.seqs[places].tolist(), found)
+        order = np.array(seqs, np.int64)
+        # These never change, and the turns of a conversation seldom do.
+        for known_order, known in self.placed:
+            if np.array_equal(known_order, order) and all(map(np.array_equal, known.turns, turns)):
+                return known
+        places, count = self.buffer.places, self.count
+        wanted = ((row, places.get(seq, count)) for row, seq in enumerate(seqs))
+        found = np.array([pair for pair in wanted if pair[1] < count], np.intp).reshape(-1, 2)
+        rows = np.zeros((len(seqs) + 1, self.buffer.rows.shape[1]))
+        lengths = self.buffer.lengths[found[:, 1]].astype(np.float64)
+        rows[found[:, 0]] = self.buffer.rows[found[:, 1]] / np.where(lengths > 0, lengths, 1)[:, None]
+        known = NeighbourVectors.of(rows, found[:, 0], turns)
+        self.placed[:] = [(order, known)]
+        return known
 
     def cosines(self, query: bytes, wanted: Iterable[int]) -> dict[int, float]:
         places, buffer = self._places(wanted), self.buffer
