@@ -79,7 +79,7 @@ def test_no_statement_is_planned_again_for_other_values(tmp_path: Path) -> None:
             connection = tx.scope.connection
             assert isinstance(connection, SqliteConnection)
             assert tx.memories.equal_to(content) is tx.memories.archived_with(content) is None
-            assert not tx.search_log.lately_shown()
+            assert not tx.search_log.names_lately_shown()
             assert tx.memories.known_texts([content]).free_hashes
             connection.raw.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
     store.close()

@@ -149,7 +149,10 @@ class Context:
     ) -> AbstractContextManager[Transaction]:
         """A read transaction, now or as of an earlier moment; for `urgent` and `whole` see `Database`."""
         if as_of is None:
-            return self.store.read(self.caller.space, self.clock(), urgent=urgent, whole=whole)
+            caller = self.caller
+            return self.store.read(
+                caller.space, self.clock(), client=caller.client, urgent=urgent, whole=whole
+            )
         return self.store.read_as_of(
             self.caller.space, checked_moment(as_of, self.clock()), self._embedded_passages
         )

@@ -1,6 +1,7 @@
 """Implicit feedback: actions soon after a search show which results were wanted.
 
-Each signal costs one read of the client's recent searches, and writes nothing if there were none.
+All signals of a transaction cost one read of the client's recent searches, and write nothing if there were
+none.
 """
 
 import re
@@ -21,16 +22,11 @@ def opened(tx: Transaction, seqs: Sequence[int]) -> None:
 
 def extended(tx: Transaction, added: Sequence[tuple[Entity, Sequence[str]]]) -> None:
     """Observations were added to entities. An entity that only its own texts name is not cited."""
-    shown = tx.search_log.lately_shown()
-    if not shown:
-        return
     tx.search_log.credit((entity.seq for entity, _ in added), "extended")
-    written = folded("\n".join(text for _, texts in added for text in texts))
-    for seq, name in shown.items():
-        if _names(written, name):
-            others = [text for entity, texts in added if entity.seq != seq for text in texts]
-            if _names(folded("\n".join(others)), name):
-                tx.search_log.credit([seq], "cited")
+    for seq, name in _named(tx, [text for _, texts in added for text in texts]).items():
+        others = [text for entity, texts in added if entity.seq != seq for text in texts]
+        if _names(folded("\n".join(others)), name):
+            tx.search_log.credit([seq], "cited")
 
 
 def related(tx: Transaction, entities: Iterable[Entity]) -> None:
@@ -38,14 +34,21 @@ def related(tx: Transaction, entities: Iterable[Entity]) -> None:
     tx.search_log.credit((entity.seq for entity in entities), "related")
 
 
-def cited(tx: Transaction, texts: Sequence[str]) -> None:
-    """Texts were written that may name entities from earlier search results."""
-    shown = tx.search_log.lately_shown()
-    if not shown or not texts:
-        return
-    written = folded("\n".join(texts))
-    named = (seq for seq, name in shown.items() if _names(written, name))
-    tx.search_log.credit(named, "cited")
+def named(tx: Transaction, text: str) -> list[int]:
+    """The entities from earlier search results that a text names, for `cited` once it has been written."""
+    return list(_named(tx, [text]))
+
+
+def cited(tx: Transaction, seqs: Sequence[int]) -> None:
+    """A text was written that names these entities."""
+    if seqs:
+        tx.search_log.credit(seqs, "cited")
+
+
+def _named(tx: Transaction, texts: Sequence[str]) -> dict[int, str]:
+    shown = tx.search_log.names_lately_shown() if texts else {}
+    written = folded("\n".join(texts)) if shown else ""
+    return {seq: name for seq, name in shown.items() if _names(written, name)}
 
 
 def _names(written: str, name: str) -> bool:

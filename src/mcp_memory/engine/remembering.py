@@ -90,6 +90,15 @@ class _BegunText:
 
 
 @dataclass(frozen=True, slots=True)
+class _Examined:
+    """What is found out about a text before it is written."""
+
+    meaning: Meaning | ByWordsOnly
+    named: Sequence[int] = ()
+    """Entities from the client's recent searches that it names."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Near:
     memory: Memory
     cosine: float
@@ -116,7 +125,8 @@ class Remembering(Topic):
     def _remember(self, new: NewMemory, begun: _BegunText) -> Stored:
         if new.importance is None:
             new = replace(new, importance=ORDINARY_IMPORTANCE)
-        meaning = self._meaning(new.content, begun)
+        examined = self._examined(new.content, begun)
+        meaning = examined.meaning
         with self._context.writing() as tx:
             equal = self._equal(tx, new.content)
             if equal is not None:
@@ -127,7 +137,7 @@ class Remembering(Topic):
                 return self._stored(tx, new, self._join(tx, same.memory, new), "equal", meaning)
             if same is not None:
                 return self._stored(tx, new, self._absorb(tx, same.memory, new, meaning), "merged", meaning)
-            memory = self._add(tx, new, meaning)
+            memory = self._add(tx, new, examined)
             for found in near:
                 connect(tx, memory, found.memory, "related_to", found.cosine, self._context.new_id)
             return self._stored(tx, new, memory, "created", meaning, near)
@@ -142,7 +152,8 @@ class Remembering(Topic):
         at_most(len(associations), MOST_ASSOCIATIONS, "associations")
         for association in associations:
             checked_association(association)
-        meaning = self._meaning(new.content, begun)
+        examined = self._examined(new.content, begun)
+        meaning = examined.meaning
         with self._context.writing() as tx:
             targets = [(target_of(tx, wanted.target_id), wanted) for wanted in associations]
             equal = self._equal(tx, new.content)
@@ -152,7 +163,7 @@ class Remembering(Topic):
                 near = [
                     found for found in self._near(tx, new, meaning) if found.close or not found.difference
                 ]
-                memory = self._add(tx, new, meaning)
+                memory = self._add(tx, new, examined)
             connect_all(tx, memory, targets, self._context.new_id)
             said = {target.seq for target, _ in targets}
             self._update_near(tx, memory, [found for found in near if found.memory.seq not in said])
@@ -175,21 +186,20 @@ class Remembering(Topic):
         embedder = self._context.embedder
         return _BegunText(text, None if isinstance(embedder, NoModel) else begin(embedder, text, "passage"))
 
-    def _meaning(self, content: str, begun: _BegunText) -> Meaning | ByWordsOnly:
-        """Embed new content, without first embedding other pending texts."""
-        if isinstance(self._context.embedder, NoModel):
-            return ByWordsOnly(self._context.embedder.reason)
-        if begun.text != content:
+    def _examined(self, content: str, begun: _BegunText) -> _Examined:
+        """Embed new content, without first embedding other pending texts, and see meanwhile what is known."""
+        has_model = not isinstance(self._context.embedder, NoModel)
+        if has_model and begun.text != content:
             begun = self._begun(content)
         with self._context.reading() as tx:
-            known, model = tx.memories.equal_to(content), tx.indexes.models().get("active")
-            if known is None and model is not None:
-                # What the write transaction will need, while the model computes.
+            if has_model and tx.memories.equal_to(content) is not None:
+                return _Examined(ByWordsOnly("there is a memory with this content"))
+            model, named = tx.indexes.models().get("active"), feedback.named(tx, content)
+            if has_model and model is not None:
+                # What the write transaction will need.
                 tx.indexes.prepare("memory", model)
                 tokens(content)
-        if known is not None:
-            return ByWordsOnly("there is a memory with this content")
-        return self._indexing.passage(content, model, begun.wait)
+        return _Examined(self._indexing.passage(content, model, begun.wait), named)
 
     def _update_near(self, tx: Transaction, memory: Memory, near: Sequence[_Near]) -> None:
         for found in near:
@@ -215,7 +225,8 @@ class Remembering(Topic):
         near = [_near(found[seq], new, cosine, unrelated) for seq, cosine in alike.items()]
         return [item for item in near if item.close or item.difference is None or item.one_point]
 
-    def _add(self, tx: Transaction, new: NewMemory, meaning: Meaning | ByWordsOnly) -> Memory:
+    def _add(self, tx: Transaction, new: NewMemory, examined: _Examined) -> Memory:
+        meaning = examined.meaning
         memory = tx.memories.add(
             **new.stored(),
             id=self._context.new_id(),
@@ -229,7 +240,7 @@ class Remembering(Topic):
         if isinstance(meaning, Meaning):
             tx.indexes.supply(meaning.model, "memory", memory.seq, meaning.vector)
         self._link(tx, memory, new)
-        feedback.cited(tx, [new.content])
+        feedback.cited(tx, examined.named)
         tx.journal.record(MemoryCreated(memory.id, new.content, new.type))
         return memory
 

@@ -50,6 +50,10 @@ class Scope:
         """The same rows as plain tuples."""
         return self.connection.tuples(self._sql(query, slots), {"space_id": self.space_id, **params})
 
+    def tuples(self, query: str, /, **params: Any) -> list[tuple[Any, ...]]:
+        """The same rows as plain tuples, for hundreds of short ones."""
+        return self.connection.tuples(self._sql(query, None), {"space_id": self.space_id, **params})
+
     def first(self, query: str, /, *, slots: dict[str, str] | None = None, **params: Any) -> Row | None:
         found = self.run(query, slots=slots, **params)
         return found[0] if found else None
@@ -74,7 +78,7 @@ class Scope:
     def fetch_tuples(
         self, query: str, keys: Iterable[Any], /, *, slots: dict[str, str] | None = None, **params: Any
     ) -> list[tuple[Any, ...]]:
-        """The same rows as plain tuples, for hundreds of short ones."""
+        """The same rows as plain tuples."""
         return list(chain.from_iterable(self._in_chunks(self.connection.tuples, query, keys, slots, params)))
 
     def change_each(

@@ -76,12 +76,6 @@ class LogExtent:
     by_sign: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    event_seq: int
-    name: str
-
-
 class SearchLog:
     """Not journaled: usage is not a change of knowledge."""
 
@@ -103,19 +97,20 @@ class SearchLog:
 
     def credit(self, seqs: Iterable[int], sign: Sign) -> int:
         """Store feedback on results of this client's recent searches. Returns how many there were."""
-        shown = [(seq, self._shown[seq]) for seq in dict.fromkeys(seqs) if seq in self._shown]
+        wanted = dict.fromkeys(seqs)
+        shown = [(seq, self._lately_shown[seq]) for seq in wanted if seq in self._lately_shown]
         self._scope.change_many(
             "add_feedback",
             (
-                {"event_seq": by.event_seq, "entity_seq": seq, "sign": sign, "at": self._scope.at}
-                for seq, by in shown
+                {"event_seq": search, "entity_seq": seq, "sign": sign, "at": self._scope.at}
+                for seq, search in shown
             ),
         )
         return len(shown)
 
-    def lately_shown(self) -> dict[int, str]:
+    def names_lately_shown(self) -> dict[int, str]:
         """Names of the entities that recent searches showed this client."""
-        return {seq: shown.name for seq, shown in self._shown.items()} if self._shown else {}
+        return dict(self._scope.fetch_tuples("names_of_entities", self._lately_shown))
 
     def judged(self, limit: int) -> list[LoggedSearch]:
         """Searches with feedback, the newest first."""
@@ -144,14 +139,15 @@ class SearchLog:
         self._scope.change("forget_excess_searches", most=most)
 
     @cached_property
-    def _shown(self) -> dict[int, _Shown]:
-        found = self._scope.run(
+    def _lately_shown(self) -> dict[int, int]:
+        """By entity, the latest search that showed it to this client."""
+        found = self._scope.tuples(
             "lately_shown",
             client=self._client,
             since=self._scope.at - FEEDBACK_WINDOW,
             searches=SEARCHES_LOOKED_BACK_ON,
         )
-        return {row["entity_seq"]: _Shown(row["event_seq"], row["name"]) for row in found}
+        return dict(found)
 
     def _counts(self, query: str) -> dict[str, int]:
         return {row["name"]: row["count"] for row in self._scope.run(query)}

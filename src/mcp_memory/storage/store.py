@@ -192,11 +192,12 @@ class Store:
 
     @contextmanager
     def read(
-        self, space: str, at: datetime, *, urgent: bool = False, whole: bool = False
+        self, space: str, at: datetime, *, client: str = "", urgent: bool = False, whole: bool = False
     ) -> Iterator[Transaction]:
         """Read one snapshot of a space. A space that does not exist yet is empty."""
         with self.database.read(urgent=urgent, whole=whole) as connection:
-            yield Transaction(connection, self.database, self._space_id(connection, space), at)
+            space_id = self._space_id(connection, space)
+            yield Transaction(connection, self.database, space_id, at, caller=Caller(space, client))
 
     @contextmanager
     def read_as_of(self, space: str, moment: datetime, embed: Embed) -> Iterator[Transaction]:

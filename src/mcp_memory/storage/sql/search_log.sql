@@ -11,15 +11,17 @@ VALUES (:event_seq, :entity_seq, :rank, :baseline_rank, :relevance, :limbic_scor
         :importance, :temporal, :cooc)
 
 -- lately_shown --
--- Entities that the latest searches showed to a client, each with the latest such search.
-SELECT r.entity_seq, max(e.seq) AS event_seq, n.name
+-- Entities that the latest searches showed to a client, with each such search, the latest last.
+SELECT r.entity_seq, e.seq
   FROM search_event e
   JOIN search_result r ON r.event_seq = e.seq AND r.rank <= e.result_count
-  JOIN entity n ON n.seq = r.entity_seq
  WHERE e.seq IN (SELECT l.seq FROM search_event l
                   WHERE l.space_id = :space_id AND l.client = :client AND l.at >= :since
                   ORDER BY l.at DESC, l.seq DESC LIMIT :searches)
- GROUP BY r.entity_seq, n.name
+ ORDER BY e.seq
+
+-- names_of_entities --
+SELECT seq, name FROM entity WHERE space_id = :space_id AND seq IN ({keys})
 
 -- add_feedback --
 INSERT INTO feedback (event_seq, entity_seq, sign, at) VALUES (:event_seq, :entity_seq, :sign, :at)
