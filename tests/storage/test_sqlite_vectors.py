@@ -217,6 +217,27 @@ def test_a_writer_knows_whether_anything_is_near(database: SqliteDatabase, tmp_p
     assert nearest(database, vectors[4], limit=1)[0][0] == 1
 
 
+def test_whether_anything_is_near_agrees_with_comparing_all(database: SqliteDatabase) -> None:
+    dice = np.random.default_rng(3)
+    vectors = unit_vectors(40)
+    vectors[7] = 0
+    remember(database, vectors)
+    nearest(database, vectors[0])
+    model = EmbeddingModel(MODEL, "one", DIMENSIONS, "", "active")
+    found = []
+    with database.write() as connection:
+        for _ in range(300):
+            share = dice.uniform()
+            mixed = share * vectors[dice.integers(40)] + (1 - share) * unit_vectors(1)[0]
+            wanted = (mixed / np.linalg.norm(mixed)).astype(np.float32)
+            best = max(cosine for _, cosine in nearest(database, wanted))
+            for least in (best - 0.01, best + 0.01, 0.8):
+                is_near = database.vectors.any_near(connection, model, "memory", wanted.tobytes(), 1, least)
+                assert is_near == (best >= least)
+                found.append(is_near)
+    assert 200 < sum(found) < 700
+
+
 def test_a_writer_does_not_read_more_vectors_than_are_kept(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

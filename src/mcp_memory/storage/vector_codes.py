@@ -73,12 +73,26 @@ def cosines_of(rows: Floats, lengths: Floats, query: bytes) -> Floats:
     """The cosine of each row with a float32 unit vector; of a zero vector nothing is near."""
     import numpy as np
 
-    wanted = np.frombuffer(query, "<f4")
+    products = products_of(rows, np.frombuffer(query, "<f4"))
+    found: Floats = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return found
+
+
+def products_of(rows: Floats, wanted: Floats) -> Floats:
+    import numpy as np
+
     products = np.empty(len(rows), np.float32)
     for place in range(0, len(rows), BLOCK):
         products[place : place + BLOCK] = rows[place : place + BLOCK] @ wanted
-    found: Floats = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return found
+    return products
+
+
+def rest_of_unit(heads: Floats) -> Floats:
+    """The length of what is left of each vector of length one behind its first dimensions."""
+    import numpy as np
+
+    rest: Floats = np.sqrt(np.maximum(1 - np.einsum("ij,ij->i", heads, heads), 0))
+    return rest
 
 
 def cosines_with(vectors: Mapping[int, bytes], query: bytes) -> dict[int, float]:

@@ -30,8 +30,12 @@ MOST_PLACED = 1_000
 SPARE = 1.25
 """Room for so many times the vectors, so that one more does not copy all of them."""
 
-MOST_BYTES = 48 * 2**20
+MOST_BYTES = 64 * 2**20
 """Memory for all that is kept: room for the entities and the memories of one such space."""
+
+HEADS = 3
+"""The part of its dimensions, a third, by which a vector is first compared with a close one."""
+ROUNDING = 1e-4
 
 _SQL = queries.load("sqlite")
 
@@ -70,6 +74,10 @@ class _Buffer:
         self.seqs = np.empty(room, np.int64)
         self.rows = np.empty((room, dimensions), np.float32)
         self.lengths = np.empty(room, np.float32)
+        self.heads = np.empty((room, -(-dimensions // HEADS)), np.float32)
+        """The first dimensions of each at length one."""
+        self.tails = np.empty(room, np.float32)
+        """The length of the rest of each."""
         self.places: dict[int, int] = {}
         """The row of each number: searches look up hundreds of them."""
         self.used = 0
@@ -80,10 +88,16 @@ class _Buffer:
     def add(
         self, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats, lengths: vector_codes.Floats
     ) -> None:
+        import numpy as np
+
         end = self.used + len(seqs)
         self.seqs[self.used : end] = seqs
         self.rows[self.used : end] = rows
         self.lengths[self.used : end] = lengths
+        heads = np.zeros((len(rows), self.heads.shape[1]), np.float32)
+        np.divide(rows[:, : heads.shape[1]], lengths[:, None], out=heads, where=lengths[:, None] > 0)
+        self.heads[self.used : end] = heads
+        self.tails[self.used : end] = vector_codes.rest_of_unit(heads)
         self.places.update(zip(seqs.tolist(), range(self.used, end), strict=True))
         self.used = end
 
@@ -112,7 +126,7 @@ class KeptVectors:
     @property
     def nbytes(self) -> int:
         rows = self.buffer.rows
-        return rows.nbytes + min(self.count, MOST_PLACED) * rows.shape[1] * 8
+        return rows.nbytes + self.buffer.heads.nbytes + min(self.count, MOST_PLACED) * rows.shape[1] * 8
 
     def similarities(self, query: bytes) -> vector_codes.Floats:
         """The cosine of each, in order."""
@@ -120,6 +134,21 @@ class KeptVectors:
         found = vector_codes.cosines_of(rows, lengths, query)
         self.asked[:] = [(query, found)]
         return found
+
+    def any_near(self, query: bytes, least: float) -> bool:
+        """Whether one is so close.
+
+        A third of the dimensions rules nearly all out, for the rest of two vectors can add no more to their
+        cosine than the product of its lengths. Reading all of them from memory would take longest.
+        """
+        import numpy as np
+
+        buffer, count = self.buffer, self.count
+        head = np.frombuffer(query, "<f4")[: buffer.heads.shape[1]]
+        most = vector_codes.products_of(buffer.heads[:count], head)
+        most += buffer.tails[:count] * vector_codes.rest_of_unit(head[None, :])
+        near = np.flatnonzero(most >= least - ROUNDING)
+        return bool((vector_codes.cosines_of(buffer.rows[near], buffer.lengths[near], query) >= least).any())
 
     def nearest_first(self, query: bytes, least: int) -> list[tuple[int, float]]:
         """The nearest with their cosines, equal ones by their numbers: at least so many, else all."""

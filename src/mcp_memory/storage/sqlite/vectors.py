@@ -99,7 +99,7 @@ class SqliteVectors:
         assert isinstance(connection, SqliteConnection)
         scope = {"vector_model": model.id, "vector_owner": owner, "vector_space": space_id}
         known = self._cache.at_least(connection, scope, model.dimensions)
-        return known is None or bool((known.similarities(query) >= least_cosine).any())
+        return known is None or known.any_near(query, least_cosine)
 
     def at_hand(
         self, connection: Connection, model: EmbeddingModel, owner: Owner, space_id: int
