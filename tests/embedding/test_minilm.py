@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from mcp_memory.embedding import Embedder, Purpose
+from mcp_memory.embedding import Embedder
 from mcp_memory.embedding.calibration import measure
 from mcp_memory.embedding.minilm import open_minilm, wheel_folder
 from mcp_memory.embedding.runtime import OnnxEmbedder
@@ -84,32 +83,32 @@ def test_a_text_can_be_begun_once_the_model_is_loaded(minilm: Embedder, tmp_path
 
 
 class Counting(OnnxEmbedder):
-    """Counts the texts that its model computes."""
+    """Counts the texts that it begins with in another thread."""
 
-    computed = 0
+    begun_count = 0
 
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
-        self.computed += len(texts)
-        return super().embed(texts, purpose)
+    def _submitted(self, *arguments: Any) -> Any:
+        self.begun_count += 1
+        return super()._submitted(*arguments)
 
 
 def test_a_foreseen_text_is_computed_once(minilm: OnnxEmbedder) -> None:
     model = Counting(minilm.card, minilm._tokenizer, minilm._weights)
     model.foresee(TEXTS[0], "query")
-    assert model.computed == 0  # the model is not loaded yet: the first call that needs it loads it
+    assert model.begun_count == 0  # the model is not loaded yet: the first call that needs it loads it
     [loaded] = model.embed(TEXTS[:1], "query")
 
     model.foresee(TEXTS[0], "query")
     begun = model.begin(TEXTS[0], "query")
     assert begun is not None
     [vector] = begun()
-    assert model.computed == 2
+    assert model.begun_count == 1
     np.testing.assert_array_equal(vector, loaded)
 
     again = model.begin(TEXTS[0], "query")
     assert again is not None
-    again()
-    assert model.computed == 3
+    np.testing.assert_array_equal(again(), [loaded])
+    assert model.begun_count == 2
 
 
 def test_texts_foreseen_in_vain_are_not_kept(minilm: OnnxEmbedder) -> None:

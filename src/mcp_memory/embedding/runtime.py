@@ -66,9 +66,8 @@ class OnnxEmbedder:
         if not texts:
             return vectors
         model = self._model()
-        prefix = self.card.query_prefix if purpose == "query" else self.card.passage_prefix
-        tokens = [model.tokens(prefix + text) for text in texts]
-        if len(tokens) == 1:  # possibly in a thread of `begin`, which must not wait for another of them
+        tokens = [model.tokens(self._prefix(purpose) + text) for text in texts]
+        if len(tokens) == 1:
             return model.vectors(tokens)
 
         def compute(batch: list[int]) -> None:
@@ -83,7 +82,7 @@ class OnnxEmbedder:
         """Start embedding a text in another thread; None while the model is not loaded."""
         if self._loaded is None:
             return None
-        begun = self._foreseen.pop((text, purpose), None) or self._submitted(text, purpose)
+        begun = self._foreseen.pop((text, purpose), None) or self._submitted(self._loaded, text, purpose)
         return begun.result
 
     def foresee(self, text: str, purpose: Purpose) -> None:
@@ -96,13 +95,18 @@ class OnnxEmbedder:
                     self._foreseen.pop(key, None)
             if len(self._foreseen) >= _MAX_THREADS:
                 return  # all threads are busy: begun now or later, it is done at the same time
-        self._foreseen[text, purpose] = self._submitted(text, purpose)
+        self._foreseen[text, purpose] = self._submitted(self._loaded, text, purpose)
 
-    def _submitted(self, text: str, purpose: Purpose) -> Future[Vectors]:
-        begun = self._threads.submit(self.embed, [text], purpose)
+    def _submitted(self, model: _Loaded, text: str, purpose: Purpose) -> Future[Vectors]:
+        # Cut into tokens here: that would let go of the interpreter in the other thread, and have it wait for
+        # this one before it computes.
+        begun = self._threads.submit(model.vectors, [model.tokens(self._prefix(purpose) + text)])
         # Lets go of the interpreter, so that the other thread begins now and not at this one's next wait.
         time.sleep(0)
         return begun
+
+    def _prefix(self, purpose: Purpose) -> str:
+        return self.card.query_prefix if purpose == "query" else self.card.passage_prefix
 
     def _model(self) -> _Loaded:
         with self._lock:
