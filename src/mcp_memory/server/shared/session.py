@@ -44,10 +44,8 @@ class ClientSession:
         self._initialize: types.RequestId | None = None
         self._version = ""
         """Of the protocol, once the handshake is done."""
-        self._finishing: list[anyio.Event] = []
-        """For each call that was answered and whose use is still to be noted: the client's next one is to see
-        it.
-        """
+        self._finishing: dict[int, anyio.Event] = {}
+        """Calls that were answered and whose use is still to be noted: the client's next one is to see it."""
         self.client_name = ""
         """The client's name from the handshake."""
 
@@ -109,7 +107,7 @@ class ClientSession:
         return call if call and self._dispatcher.offers(call.tool) else None
 
     async def _answer(self, direct: DirectCall, key: RequestKey, number: int) -> None:
-        for finishing in list(self._finishing):
+        for finishing in list(self._finishing.values()):
             await finishing.wait()
         notes: list[Work] = []
         call = Call(direct.tool, direct.arguments, self._dispatcher.local_caller(self.client_name), key)
@@ -120,7 +118,7 @@ class ClientSession:
 
         def answer(result: types.CallToolResult) -> None:
             nonlocal answered
-            self._finishing.append(finished)
+            self._finishing[number] = finished
             line = answer_line(direct.id, result)
             answered = not is_awaited() or self._outgoing.send_now(wire.answering(number, line))
 
@@ -131,16 +129,18 @@ class ClientSession:
             log.exception("%s failed", direct.tool)
             error = types.ErrorData(code=types.INTERNAL_ERROR, message="Internal server error")
             line = _dumped(types.JSONRPCError(jsonrpc="2.0", id=direct.id, error=error))
-        if is_awaited():
-            if not answered:
-                self._finishing.append(finished)
-                await self._send(number, line)
-            self._settle(direct.id)
-        if notes:
-            with anyio.CancelScope(shield=True):
-                await self._dispatcher.in_thread(lambda: [note() for note in notes])
-        finished.set()
-        self._finishing = [other for other in self._finishing if other is not finished]
+        try:
+            if is_awaited():
+                if not answered:
+                    self._finishing[number] = finished
+                    await self._send(number, line)
+                self._settle(direct.id)
+            if notes:
+                with anyio.CancelScope(shield=True):
+                    await self._dispatcher.in_thread(lambda: [note() for note in notes])
+        finally:
+            finished.set()
+            self._finishing.pop(number, None)
 
     def _key(self, number: int, again: bool) -> RequestKey:
         return RequestKey(key=f"{self._name}/{number}", again=again)
