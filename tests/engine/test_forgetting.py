@@ -186,6 +186,18 @@ def test_a_purge_takes_the_searches_that_found_it_along(engine: Engine, which: s
     assert "what is green" in everything_stored(engine)
 
 
+def test_what_is_written_while_a_purge_searches_the_journal_is_erased_too(engine: Engine) -> None:
+    engine.graph.create_entities([NewEntity(name="Box", type="Thing", observations=("holds xyloliths",))])
+    [memory] = engine.memories.find(Filter()).memories
+    with engine._context.reading() as tx:
+        known = tx.purging.mentions(tx.purging.find("Box"))
+    engine.memories.update(memory.id, {"content": "held many xyloliths"})
+    engine.graph.add_observations("Box", ["lost a xylolith"])
+    with engine._context.writing() as tx:
+        tx.purging.erase(tx.purging.find("Box"), known)
+    assert "xylolith" not in everything_stored(engine)
+
+
 def test_a_deleted_memory_can_still_be_purged(engine: Engine) -> None:
     memory = remember(engine, "the secret code is swordfish")
     engine.memories.delete([memory.id])

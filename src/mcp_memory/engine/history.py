@@ -17,6 +17,7 @@ from mcp_memory.model import Event, Memory, MemoryVersion
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.database import ChangeSignal
 from mcp_memory.storage.journal import Act
+from mcp_memory.storage.purging import Doomed
 from mcp_memory.text.change_words import change_in_words
 
 UNSCRUBBED = "*unscrubbed"
@@ -215,18 +216,17 @@ class History(Topic):
 
         Versions and the journal lose it too; nothing brings it back.
         """
-        with self._context.reading() if dry_run else self._context.writing() as tx:
+        with self._context.reading() as tx:
             doomed = tx.purging.find(which)
-            done = Purged(
-                entity=doomed.entity.name if doomed.entity else None,
-                memory_ids=tuple(memory.id for memory in doomed.memories),
-                event_count=0 if dry_run else tx.purging.erase(doomed),
-                dry_run=dry_run,
-            )
-            if not dry_run:
-                tx.settings.put(UNSCRUBBED, True)
-        if not dry_run:
-            scrub(self._context)
+            if dry_run:
+                return _purged(doomed, dry_run=True)
+            known = tx.purging.mentions(doomed)
+        with self._context.writing() as tx:
+            # Anew: others may have written since.
+            doomed = tx.purging.find(which)
+            done = _purged(doomed, event_count=tx.purging.erase(doomed, known))
+            tx.settings.put(UNSCRUBBED, True)
+        scrub(self._context)
         return done
 
     def age_journal(self) -> int:
@@ -292,6 +292,15 @@ class History(Topic):
                 f"no memory has the id {memory_id}, and none with it was deleted in the last {days} days"
             )
         self._take_back(tx, removal.act, removal.seq)
+
+
+def _purged(doomed: Doomed, *, event_count: int = 0, dry_run: bool = False) -> Purged:
+    return Purged(
+        entity=doomed.entity.name if doomed.entity else None,
+        memory_ids=tuple(memory.id for memory in doomed.memories),
+        event_count=event_count,
+        dry_run=dry_run,
+    )
 
 
 def _change(act: Act) -> Change:

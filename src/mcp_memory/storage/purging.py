@@ -1,7 +1,7 @@
 """Permanent removal, including every trace in versions, journal and search log."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,18 @@ class Doomed:
     texts: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The rows that mention some ids, found beforehand: others may write while the journal is searched."""
+
+    ids: frozenset[str] = frozenset()
+    events: frozenset[int] = frozenset()
+    versions: frozenset[int] = frozenset()
+    last_event: int = 0
+    """Later events and versions have to be searched too."""
+    last_version: int = 0
+
+
 class Purging:
     def __init__(self, scope: Scope, memories: Memories, entities: Entities, journal: Journal) -> None:
         self._scope = scope
@@ -47,13 +59,23 @@ class Purging:
             return self._doomed_with(entity)
         return self._remembered(which)
 
-    def erase(self, doomed: Doomed) -> int:
+    def mentions(self, doomed: Doomed) -> Mentions:
+        """Where the journal and the versions mention it."""
+        [version] = self._scope.run("last_version")
+        found = Mentions(doomed.ids, last_event=self._journal.last_seq(), last_version=version["seq"])
+        return replace(
+            found,
+            events=frozenset(row["seq"] for id in doomed.ids for row in self._events(id, 0)),
+            versions=frozenset(row["seq"] for id in doomed.ids for row in self._versions(id, 0)),
+        )
+
+    def erase(self, doomed: Doomed, known: Mentions = Mentions()) -> int:  # noqa: B008 (frozen)
         """Remove it. Returns how many journal events mentioned it."""
         for memory in doomed.memories:
             self._scope.change("remove_searches_that_found_by", memory_seq=memory.seq)
             self._memories.remove(memory)
+        self._erase_versions(doomed, known)
         for id in sorted(doomed.ids):
-            self._erase_versions(id)
             # Stored answers for idempotent replay hold the text too.
             self._scope.change("remove_answers_mentioning", needle=f"%{id}%")
         if doomed.entity is not None:
@@ -63,7 +85,7 @@ class Purging:
         self._journal.record_for_good(EntityPurged(subject) if doomed.entity else MemoryPurged(subject))
         for memory in doomed.memories if doomed.entity else ():
             self._journal.record_for_good(MemoryPurged(memory.id))
-        return self._redact(doomed)
+        return self._redact(doomed, known)
 
     def sweep(self, before: datetime) -> None:
         """Delete usage counts of entities that were deleted beyond undo."""
@@ -129,19 +151,29 @@ class Purging:
             self._scope.change(query, entity_seq=entity.seq)
         self._scope.change("remove_searches_for", needle=f"%{entity.name.lower().translate(_LIKE)}%")
 
-    def _erase_versions(self, id: str) -> None:
-        """Event of a memory that another one absorbed."""
-        for version in self._scope.run("versions_mentioning", needle=f"%{id}%"):
-            if version["state"].get("id") == id:
-                self._scope.rows.delete("memory_version", version["seq"])
-
-    def _redact(self, doomed: Doomed) -> int:
-        found: dict[int, Row] = {}
+    def _erase_versions(self, doomed: Doomed, known: Mentions) -> None:
+        """Those of a memory that another one absorbed."""
+        found = {row["seq"]: row for row in self._scope.fetch("versions_numbered", sorted(known.versions))}
         for id in sorted(doomed.ids):
-            for row in self._scope.run("events_mentioning", needle=f"%{id}%", id=id):
+            for row in self._versions(id, known.last_version if id in known.ids else 0):
+                found[row["seq"]] = row
+        for seq, version in found.items():
+            if version["state"].get("id") in doomed.ids:
+                self._scope.rows.delete("memory_version", seq)
+
+    def _redact(self, doomed: Doomed, known: Mentions) -> int:
+        found = {row["seq"]: row for row in self._scope.fetch("events_numbered", sorted(known.events))}
+        for id in sorted(doomed.ids):
+            for row in self._events(id, known.last_event if id in known.ids else 0):
                 found[row["seq"]] = row
         self._scope.change_many("rewrite_event", (_redacted(row, doomed) for row in found.values()))
         return len(found)
+
+    def _events(self, id: str, after: int) -> list[Row]:
+        return self._scope.run("events_mentioning", needle=f"%{id}%", id=id, after=after)
+
+    def _versions(self, id: str, after: int) -> list[Row]:
+        return self._scope.run("versions_mentioning", needle=f"%{id}%", after=after)
 
 
 def _redacted(event: Row, doomed: Doomed) -> Row:

@@ -1,9 +1,13 @@
 -- events_mentioning --
--- Scans the whole journal of a space, which is acceptable because purging is rare.
+-- Scans the journal of a space; all but the newest events are scanned before others have to wait.
 SELECT o.seq, o.act, o.subject, o.payload, o.before FROM event o
- WHERE o.space_id = :space_id
+ WHERE o.space_id = :space_id AND o.seq > :after
    AND (o.subject = :id OR CAST(o.payload AS TEXT) LIKE :needle OR CAST(o.before AS TEXT) LIKE :needle)
  ORDER BY o.seq
+
+-- events_numbered --
+SELECT o.seq, o.act, o.subject, o.payload, o.before FROM event o
+ WHERE o.space_id = :space_id AND o.seq IN ({keys})
 
 -- entity_deletions --
 SELECT o.act, o.subject, o.payload FROM event o
@@ -11,7 +15,13 @@ SELECT o.act, o.subject, o.payload FROM event o
 
 -- versions_mentioning --
 SELECT v.seq, v.state FROM memory_version v
- WHERE v.space_id = :space_id AND CAST(v.state AS TEXT) LIKE :needle
+ WHERE v.space_id = :space_id AND v.seq > :after AND CAST(v.state AS TEXT) LIKE :needle
+
+-- versions_numbered --
+SELECT v.seq, v.state FROM memory_version v WHERE v.space_id = :space_id AND v.seq IN ({keys})
+
+-- last_version --
+SELECT COALESCE(max(seq), 0) AS seq FROM memory_version WHERE space_id = :space_id
 
 -- remove_access --
 DELETE FROM entity_access WHERE entity_seq = :entity_seq
