@@ -111,7 +111,8 @@ def test_a_client_that_does_not_read_its_answer_is_let_go(engine: Engine) -> Non
 
 def test_an_export_whose_client_left_before_the_first_line_leaves_no_file_open(engine: Engine) -> None:
     fill(engine)
-    app = build_app(Config(tools="graph"), LazyEngine(lambda: engine))
+    lazy = LazyEngine(lambda: engine)
+    app = build_app(Config(tools="graph"), lazy)
 
     async def leave_at_once(message: Message) -> None:
         raise OSError("the client is gone")
@@ -129,6 +130,7 @@ def test_an_export_whose_client_left_before_the_first_line_leaves_no_file_open(e
         with pytest.raises((OSError, ClientDisconnect)):
             anyio.run(app, scope, nothing_more, leave_at_once)
         gc.collect()
+    lazy.close()  # nobody runs the app's lifespan, which ends the background work
     assert [str(one.message) for one in complaints] == []
 
 
