@@ -66,7 +66,7 @@ def _coherence(vectors: NeighbourVectors, chosen: Places) -> float:
     """
     import numpy as np
 
-    a, b, products = (np.concatenate([each[chosen] for each in kind]) for kind in zip(*vectors.pairs))  # noqa: B905
+    a, b, products = map(np.concatenate, zip(*vectors.pairs_of(chosen), strict=True))
     present = vectors.known[a] & vectors.known[b]
     if not present.any():
         return 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -70,13 +71,25 @@ class NeighbourVectors:
     @cached_property
     def pairs(self) -> tuple[Pair, Pair, Pair]:
         """Each memory with the one before and the one after it, and these two."""
-        own, before, after = self.turns
-        return self._pair(own, before), self._pair(own, after), self._pair(before, after)
+        return self._pairs(self.turns)
 
-    def _pair(self, a: Rows, b: Rows) -> Pair:
+    def pairs_of(self, chosen: Rows) -> tuple[Pair, ...]:
+        """The same of some memories: computed for them alone, unless it is known of all."""
+        if "pairs" not in self.__dict__:
+            return self._pairs(self.turns.of(chosen))
+        return tuple(Pair(pair.a[chosen], pair.b[chosen], pair.products[chosen]) for pair in self.pairs)
+
+    def _pairs(self, turns: NeighbourRows) -> tuple[Pair, Pair, Pair]:
         import numpy as np
 
-        return Pair(a, b, np.einsum("ij,ij->i", self.rows[a], self.rows[b]))
+        own, before, after = turns
+        rows = [self.rows[places] for places in turns]
+        products = [np.einsum("ij,ij->i", *two) for two in combinations(rows, 2)]
+        return (
+            Pair(own, before, products[0]),
+            Pair(own, after, products[1]),
+            Pair(before, after, products[2]),
+        )
 
 
 class Pair(NamedTuple):

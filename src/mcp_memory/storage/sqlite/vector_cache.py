@@ -176,12 +176,13 @@ class KeptVectors:
             if np.array_equal(known_order, order) and all(map(np.array_equal, known.turns, turns)):
                 return known
         places, count = self.buffer.places, self.count
-        wanted = ((row, places.get(seq, count)) for row, seq in enumerate(seqs))
-        found = np.array([pair for pair in wanted if pair[1] < count], np.intp).reshape(-1, 2)
+        wanted = np.array([places.get(seq, count) for seq in seqs], np.intp)
+        present = np.flatnonzero(wanted < count)
+        found = wanted[present]
         rows = np.zeros((len(seqs) + 1, self.buffer.rows.shape[1]))
-        lengths = self.buffer.lengths[found[:, 1]].astype(np.float64)
-        rows[found[:, 0]] = self.buffer.rows[found[:, 1]] / np.where(lengths > 0, lengths, 1)[:, None]
-        known = NeighbourVectors.of(rows, found[:, 0], turns)
+        lengths = self.buffer.lengths[found].astype(np.float64)
+        rows[present] = self.buffer.rows[found] / np.where(lengths > 0, lengths, 1)[:, None]
+        known = NeighbourVectors.of(rows, present, turns)
         self.placed[:] = [(order, known)]
         return known
 
