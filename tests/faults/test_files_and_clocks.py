@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -12,9 +13,12 @@ import pytest
 
 from mcp_memory.engine import Engine
 from mcp_memory.engine.access import Answered, Claim
+from mcp_memory.engine.history import UNSCRUBBED
 from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.inputs import NewEntity, NewMemory
 from mcp_memory.model import Filter
+from mcp_memory.storage.sqlite import substrings
+from mcp_memory.storage.sqlite.erasing import Erasing
 from tests.fakes import Clock
 from tests.surfaces.rest.conftest import engine_on
 
@@ -207,6 +211,53 @@ def test_a_purged_text_is_in_no_file(path: Path, here: Engine) -> None:
     here.history.purge(memory.id)
     for file in path.parent.glob("memory.db*"):
         assert word.encode() not in file.read_bytes(), file.name
+
+
+def test_a_purge_takes_the_trigrams_of_removed_rows_along(
+    path: Path, here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(substrings, "INDEX_FROM", 1)
+    monkeypatch.setattr(substrings, "BATCH", 1)
+    for name, text in (("Ann", "feeds the quokka"), ("Bob", "plays the zither"), ("Cid", "bakes bread")):
+        here.graph.create_entities([NewEntity(name=name, type="person", observations=(text,))])
+    here.scheduled_maintenance.tend_index(lambda: True)
+    here.graph.delete_entities(["Bob"])
+    [deleted] = here.history.recent(limit=1)
+    here.history.purge("Ann")
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(
+            "CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (main, memory_trigrams_1, instance)"
+        )
+        terms = {str(term) for (term,) in connection.execute("SELECT DISTINCT term FROM trigrams")}
+    assert {"bak", "rea"} <= terms
+    assert not terms & {"quo", "uok", "kka", "zit"}
+    # What was only deleted can still be brought back, and is found then.
+    here.history.undo(deleted.act)
+    assert [node.entity.name for node in here.graph.search_nodes("zither", limit=5).graph.nodes] == ["Bob"]
+
+
+def test_a_purge_while_another_one_erases_leaves_its_mark(
+    path: Path, here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (here.memories.remember(NewMemory(content=f"secret {n}")).memory for n in "ab")
+    erase = Erasing.run
+
+    def meanwhile(self: Erasing) -> bool:
+        monkeypatch.setattr(Erasing, "run", lambda self: False)  # somebody reads on and on
+        here.history.purge(second.id)
+        monkeypatch.setattr(Erasing, "run", erase)
+        return erase(self)
+
+    monkeypatch.setattr(Erasing, "run", meanwhile)
+    here.history.purge(first.id)
+    assert is_marked(here)
+    here.scheduled_maintenance.run_due(lambda: True)
+    assert not is_marked(here)
+
+
+def is_marked(engine: Engine) -> bool:
+    with engine._context.reading() as tx:  # a setting that no surface shows
+        return bool(tx.settings.get(UNSCRUBBED, False))
 
 
 def test_a_text_purged_from_a_large_file_is_not_in_its_log(path: Path, here: Engine) -> None:

@@ -1,5 +1,6 @@
 """History: undo, forgetting and restoring, versions, deletion, purging."""
 
+import logging
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from mcp_memory.storage.database import ChangeSignal
 from mcp_memory.storage.journal import Act
 from mcp_memory.storage.purging import Doomed
 from mcp_memory.text.change_words import change_in_words
+
+_log = logging.getLogger(__name__)
 
 UNSCRUBBED = "*unscrubbed"
 """Setting key: traces of a purge may still be in the files."""
@@ -225,7 +228,7 @@ class History(Topic):
             # Anew: others may have written since.
             doomed = tx.purging.find(which)
             done = _purged(doomed, event_count=tx.purging.erase(doomed, known))
-            tx.settings.put(UNSCRUBBED, True)
+            tx.settings.put(UNSCRUBBED, tx.act)
         scrub(self._context)
         return done
 
@@ -336,7 +339,13 @@ def _restoring(memory: Memory, version: MemoryVersion) -> dict[str, Any]:
 
 
 def scrub(context: Context) -> None:
-    """Remove traces of purged data from the files. If the process dies here, the next one does it."""
-    context.store.database.scrub()
+    """Remove traces of purged data from the files. If that fails, or the process dies, it is done again."""
+    with context.reading() as tx:
+        purge = tx.settings.get(UNSCRUBBED, False)
+    if not context.store.database.scrub():
+        _log.warning("traces of a purge stay until nobody reads the database for long; trying again later")
+        return
     with context.noting() as tx:
-        tx.settings.put(UNSCRUBBED, False)
+        # Another purge meanwhile has traces of its own.
+        if tx.settings.get(UNSCRUBBED, False) == purge:
+            tx.settings.put(UNSCRUBBED, False)

@@ -252,8 +252,11 @@ class Database(Protocol):
         text or values can no longer be trusted are quarantined.
         """
 
-    def scrub(self) -> None:
-        """Erase all traces of deleted rows from the database files. Slow; writers wait."""
+    def scrub(self) -> bool:
+        """Erase all traces of deleted rows from the database files, while others read and write.
+
+        False if somebody else read for so long that it has to be done again.
+        """
 
     def back_up(self, path: Path) -> None:
         """Write a consistent copy of everything as an SQLite file, while others read and write."""

@@ -162,8 +162,9 @@ class PostgresDatabase:
         with self.write() as connection:
             return repair_inconsistencies(connection)
 
-    def scrub(self) -> None:
-        """Autovacuum removes dead rows; files and backups are the operator's responsibility."""
+    def scrub(self) -> bool:
+        # Autovacuum removes dead rows; files and backups are the operator's responsibility.
+        return True
 
     def back_up(self, path: Path) -> None:
         from mcp_memory.storage.copying import copy

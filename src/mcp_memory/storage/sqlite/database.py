@@ -19,7 +19,7 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.file_lock import FileLock, TurnFileLock
-from mcp_memory.storage.sqlite import online_migration
+from mcp_memory.storage.sqlite import online_migration, segments, substrings
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
 from mcp_memory.storage.sqlite.connection import (
     APPLICATION_ID,
@@ -320,16 +320,16 @@ class SqliteDatabase:
         with self.write() as connection:
             return count + repair(connection)
 
-    def scrub(self) -> None:
-        # Deleted text also stays in free pages until the file is rewritten, and in the log until it is
-        # truncated.
+    def scrub(self) -> bool:
+        from mcp_memory.storage.sqlite.erasing import Erasing
+
         with self.write() as connection:
             online_migration.drop_replaced(connection.raw)
-            for (table,) in list(connection.raw.execute(_SQL["full_text_tables"])):
-                connection.raw.execute(_SQL["merge_segments"].format(index=table))
-        with self._writer_in_turn() as writer:
-            writer.execute("VACUUM")
-        self._checkpoints.empty(self._writer_in_turn)
+        substrings.forget_removed(self)
+        segments.merge(self.write)
+        erasing = Erasing(self._path, self._connect_again, self._writer_in_turn, self._checkpoints.start_over)
+        with translated_errors():
+            return erasing.run()
 
     @contextmanager
     def _writer_in_turn(self) -> Iterator[apsw.Connection]:

@@ -57,6 +57,20 @@ def maintain(database: Database) -> Iterator[str]:
                 yield f"indexed the trigrams of {taken} rows of {owner}"
 
 
+def forget_removed(database: Database) -> None:
+    """Take rows that are gone out of the indexes. One that is brought back counts as changed."""
+    with database.read() as connection:
+        indexed = connection.run(_SQL["trigram_indexes"])
+    for owner, index in ((row["owner"], _index(row["owner"], row["space_id"])) for row in indexed):
+        with database.read() as connection:
+            gone = connection.run(_SQL["removed_rows_with_trigrams"].format(index=index, owner=owner))
+        for begin in range(0, len(gone), BATCH):
+            with database.write() as connection:
+                connection.change_many(
+                    _SQL["remove_trigrams"].format(index=index), gone[begin : begin + BATCH]
+                )
+
+
 def _extend(database: Database, owner: Owner, space_id: int) -> int:
     """Index the next batch. Returns its size; 0 when too few rows were left."""
     key = {"owner": owner, "space_id": space_id}

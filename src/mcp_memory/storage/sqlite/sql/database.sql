@@ -15,8 +15,9 @@ SELECT count(*) AS count FROM sqlite_schema
 SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%'
 
 -- merge_segments --
--- Deleted text stays in the segments of a full-text index until they are merged.
-INSERT INTO {index} ({index}) VALUES ('optimize')
+-- Deleted text stays in the segments of a full-text index until they are merged. A negative number of pages begins to
+-- merge all of them, a positive one goes on.
+INSERT INTO {index} ({index}, rank) VALUES ('merge', :pages)
 
 -- last_number --
 -- The largest number that a row of a table has or had. The table itself is asked too, for the case that a repair

@@ -17,6 +17,16 @@ SELECT seq FROM stale_trigrams WHERE owner = '{owner}' AND space_id = :space_id
 -- trigram_index --
 SELECT last_seq FROM trigram_index WHERE owner = :owner AND space_id = :space_id
 
+-- trigram_indexes --
+SELECT owner, space_id FROM trigram_index
+
+-- removed_rows_with_trigrams --
+-- FTS5 keeps the length of each indexed row in a table of its own.
+SELECT d.id AS seq FROM {index}_docsize d WHERE NOT EXISTS (SELECT 1 FROM {owner} o WHERE o.seq = d.id)
+
+-- remove_trigrams --
+DELETE FROM {index} WHERE rowid = :seq
+
 -- put_trigram_index --
 INSERT INTO trigram_index (owner, space_id, last_seq) VALUES (:owner, :space_id, :last_seq)
     ON CONFLICT (owner, space_id) DO UPDATE SET last_seq = excluded.last_seq
