@@ -233,14 +233,15 @@ def fill(store: Store, corpus: Texts) -> None:
     database = store.database
     columns = [column for column in COLUMNS["memory"] if column != "seq"]
     with database.write() as connection:
-        connection.insert_numbered("space", ("name", "created_at"), [{"name": "default", "created_at": NOW}])
+        connection.insert_numbered("space", {"name": ["default"]}, {"created_at": NOW})
     with store.write(Caller(), NOW, "load") as tx:
         tx.indexes.add_model("bench", DIMENSIONS, "bench", "active")
     for start in range(0, corpus.rows, BATCH):
         numbers = range(start, min(start + BATCH, corpus.rows))
         rows = [memory(number, corpus) for number in numbers]
         with database.write(durable=False) as connection:
-            seqs = connection.insert_numbered("memory", columns, rows)
+            given = {column: [row[column] for row in rows] for column in columns}
+            seqs = connection.insert_numbered("memory", given)
             assert seqs == [number + 1 for number in numbers]
             words = [words_of("memory", {**row, "seq": seq}) for row, seq in zip(rows, seqs, strict=True)]
             database.words.put(connection, "memory", [found for found in words if found], new=True)

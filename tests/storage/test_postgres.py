@@ -83,8 +83,8 @@ def test_what_fails_leaves_no_connection_that_cannot_do_the_same_again(
         for number in range(times):
             with database.write() as connection:
                 if tag_of is not None:
-                    tag = {"space_id": 1, "tag": "a", "memory_seq": tag_of}
-                    connection.insert_all("memory_tag", tuple(tag), [tag])
+                    tag = {"space_id": 1, "tag": "a"}
+                    connection.insert_all("memory_tag", {"memory_seq": [tag_of]}, tag)
                 connection.change_many(
                     "UPDATE setting SET value = :value WHERE key = :key", [{"key": "key", "value": [number]}]
                 )
@@ -152,8 +152,8 @@ def test_a_role_without_rights_to_the_tables_is_told_what_to_run(postgres_url: s
             put(store, 1)
             assert got(store) == [1]
             with store.database.write() as connection:
-                rows = [{"name": name, "created_at": AT} for name in ("one", "two")]
-                assert len(connection.insert_numbered("space", ("name", "created_at"), rows)) == 2
+                names = {"name": ["one", "two"]}
+                assert len(connection.insert_numbered("space", names, {"created_at": AT})) == 2
             with store.database.words.bulk_load(store.database):
                 put(store, 2)
             assert got(store) == [2]

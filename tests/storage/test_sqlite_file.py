@@ -110,8 +110,8 @@ def test_where_files_cannot_be_locked_nobody_waits(path: Path, monkeypatch: pyte
 def test_reading_everything_once_keeps_few_pages(path: Path) -> None:
     store = Store(SqliteDatabase(path, "NORMAL")).open()
     with store.database.write() as connection:
-        filler = [{"key": f"filler {number}", "value": {"is": "x" * 800}} for number in range(15_000)]
-        connection.insert_all("setting", ("key", "value"), filler)
+        keys = [f"filler {number}" for number in range(15_000)]
+        connection.insert_all("setting", {"key": keys}, {"value": {"is": "x" * 800}})
     with store.database.read() as connection:
         connection.run("SELECT 1 AS n")
     used = apsw.memory_used()
@@ -129,8 +129,8 @@ def test_the_caches_of_all_connections_share_one_bound(path: Path, monkeypatch: 
     monkeypatch.setattr("mcp_memory.storage.sqlite.database.CACHE_BYTES", 8_000_000)
     store = Store(SqliteDatabase(path, "NORMAL")).open()
     with store.database.write() as connection:
-        filler = [{"key": f"filler {number}", "value": {"is": "x" * 800}} for number in range(15_000)]
-        connection.insert_all("setting", ("key", "value"), filler)
+        keys = [f"filler {number}" for number in range(15_000)]
+        connection.insert_all("setting", {"key": keys}, {"value": {"is": "x" * 800}})
     used = apsw.memory_used()
     with ExitStack() as reading:
         for _ in range(6):

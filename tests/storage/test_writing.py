@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import weakref
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
 
 import pytest
 
@@ -21,10 +20,6 @@ MANY = 50
 """More than are written one by one anywhere."""
 
 
-def link(entity: int, memory: int) -> dict[str, Any]:
-    return {"entity_seq": entity, "memory_seq": memory, "relevance": 1.0, "created_at": AT}
-
-
 def observed(store: Store, count: int) -> list[str]:
     """What an entity with so many observations, written in one go, says of them."""
     texts = {f"id {number}": f"fact number {number}" for number in range(count)}
@@ -32,7 +27,7 @@ def observed(store: Store, count: int) -> list[str]:
         entity = tx.entities.add(id="e", name="Ada", type="person")
         hashes = tx.memories.known_texts(texts.values()).free_hashes
         memories = tx.memories.add_observations(texts, hashes, kind="generic")
-        tx.entities.link_all((entity, memory) for memory in memories)
+        tx.entities.link_all([(entity, memory) for memory in memories])
         tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in memories])
     with store.read("default", AT) as tx:
         [node] = tx.entities.nodes([tx.entities.get("Ada")])
@@ -126,7 +121,8 @@ def test_what_is_written_is_seen_by_the_next_look_of_its_transaction(store: Stor
 def write_links_to_nothing(store: Store, count: int) -> None:
     with store.write(Caller(), AT, "act") as tx:
         tx.settings.put("key", "kept")
-        tx.scope.rows.insert_all("entity_memory", [link(1, 1)] * count)
+        ends = {"entity_seq": [1] * count, "memory_seq": [1] * count}
+        tx.scope.rows.insert_all("entity_memory", ends, {"relevance": 1.0, "created_at": AT})
 
 
 @pytest.mark.parametrize("count", [1, 2, MANY])

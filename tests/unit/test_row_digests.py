@@ -80,5 +80,7 @@ VALUES = st.one_of(
 @given(st.lists(VALUES, min_size=1, max_size=6), st.booleans())
 def test_digests_of_many_rows_are_those_of_each(contents: list[Any], numbered: bool) -> None:
     rows = [{**ROW, "content": content, "seq": place * numbered} for place, content in enumerate(contents)]
-    assert digests("memory", rows) == [digest("memory", row) for row in rows]
-    assert digests("memory", rows, ("content", "seq")) == digests("memory", rows)
+    expected = [digest("memory", row) for row in rows]
+    assert digests("memory", {column: [row[column] for row in rows] for column in ROW}) == expected
+    own = {column: [row[column] for row in rows] for column in ("content", "seq")}
+    assert digests("memory", own, ROW) == expected

@@ -40,13 +40,14 @@ class GraphWriter:
         """Create entities, without their observations. An empty type stays empty: one tool set has those."""
         made = self._tx.entities.add_all(
             {
-                "id": self._new_id(), "name": one.name,
-                "type": GENERIC_TYPE if one.type is None else one.type,
-                "description": one.description, "metadata": dict(one.metadata),
-                "status": one.status or ACTIVE,
+                "id": [self._new_id() for _ in wanted],
+                "name": [one.name for one in wanted],
+                "type": [GENERIC_TYPE if one.type is None else one.type for one in wanted],
+                "description": [one.description for one in wanted],
+                "metadata": [dict(one.metadata) for one in wanted],
+                "status": [one.status or ACTIVE for one in wanted],
             }
-            for one in wanted
-        )  # fmt: skip
+        )
         self._tx.journal.record_rows([EntityCreated(one.id, one.name, one.type) for one in made])
         return made
 

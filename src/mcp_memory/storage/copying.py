@@ -105,7 +105,8 @@ class _Copying:
         if self.table.name == "vector":
             self._put_vectors(connection, rows)
             return
-        connection.insert_all(self.table.name, self.table.columns, rows)
+        columns = {column: [row[column] for row in rows] for column in self.table.columns}
+        connection.insert_all(self.table.name, columns)
         for owner in get_args(Owner):
             if owner == self.table.name:
                 words = [found for row in rows if (found := words_of(owner, row))]

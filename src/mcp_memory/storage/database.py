@@ -1,6 +1,6 @@
 """The seam between the store and a database engine, cut at the connection."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +13,8 @@ from mcp_memory.storage.diagnostics import Finding
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
+Columns = Mapping[str, Sequence[Any]]
+"""The values of rows, column by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +64,14 @@ class Connection(Protocol):
         """
 
     def insert_all(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Sequence[Params],
-        shared: Collection[str] = (),
-        *,
-        at_once: bool = False,
+        self, table: str, columns: Columns, shared: Params = ..., *, at_once: bool = False
     ) -> None:
-        """Bulk insert. All rows have the same value in the `shared` columns.
+        """Bulk insert. All rows have the `shared` values beside their own.
 
         `at_once`: in as few statements as possible, for a table to which each of them is work.
         """
 
-    def insert_numbered(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
-    ) -> list[int]:
+    def insert_numbered(self, table: str, columns: Columns, shared: Params = ...) -> list[int]:
         """Bulk insert into a table with generated numbers. Returns them (`seq`), in order."""
 
 

@@ -132,9 +132,12 @@ class DerivedData:
     def _flush_queue(self) -> None:
         if not self._queued:
             return
-        shared = {"space_id": self._scope.space_id, "stamp": self._scope.count("next_stamp")}
-        rows = [{**shared, "owner": owner, "seq": seq} for owner, seq in self._queued]
-        self._scope.connection.insert_all("pending", tuple(rows[0]), rows, shared)
+        owners, seqs = zip(*self._queued, strict=True)
+        self._scope.connection.insert_all(
+            "pending",
+            {"owner": owners, "seq": seqs},
+            {"space_id": self._scope.space_id, "stamp": self._scope.count("next_stamp")},
+        )
         self._queued.clear()
 
     def _put_vector_at_hand(self, owner: Owner, seq: int) -> bool:

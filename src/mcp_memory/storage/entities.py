@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_memory.errors import EntityNotFound, NotFound
 from mcp_memory.model import ACTIVE, Entity, Memory, Node, Outline
-from mcp_memory.storage.database import Allowed, Row
+from mcp_memory.storage.database import Allowed, Columns, Row
 from mcp_memory.storage.memories import MEMORY_COLUMNS, memory_of
 from mcp_memory.storage.row_values import reader_of
 from mcp_memory.storage.schema import COLUMNS
@@ -152,17 +152,15 @@ class Entities:
         status: str = ACTIVE,
     ) -> Entity:
         [entity] = self.add_all(
-            [
-                {
-                    "id": id, "name": name, "type": type, "description": description,
-                    "metadata": dict(metadata or {}), "status": status,
-                }
-            ]
+            {
+                "id": [id], "name": [name], "type": [type], "description": [description],
+                "metadata": [dict(metadata or {})], "status": [status],
+            }
         )  # fmt: skip
         return entity
 
-    def add_all(self, drafts: Iterable[Mapping[str, Any]]) -> list[Entity]:
-        """Bulk insert; each draft has all fields of `add`."""
+    def add_all(self, drafts: Columns) -> list[Entity]:
+        """Bulk insert, with all fields of `add`."""
         shared = {"created_at": self._scope.at, "updated_at": self._scope.at}
         return list(map(entity_of, self._scope.rows.insert_all("entity", drafts, shared)))
 
@@ -210,11 +208,14 @@ class Entities:
     def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
         self.link_all([(entity, memory)], relevance)
 
-    def link_all(self, pairs: Iterable[tuple[Entity, Memory]], relevance: float = 1.0) -> None:
+    def link_all(self, pairs: Sequence[tuple[Entity, Memory]], relevance: float = 1.0) -> None:
         """Link memories to entities, after their existing observations."""
         self._scope.rows.insert_all(
             "entity_memory",
-            [{"entity_seq": entity.seq, "memory_seq": memory.seq} for entity, memory in pairs],
+            {
+                "entity_seq": [entity.seq for entity, _ in pairs],
+                "memory_seq": [memory.seq for _, memory in pairs],
+            },
             {"relevance": relevance, "created_at": self._scope.at},
         )
 

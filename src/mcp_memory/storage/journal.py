@@ -82,17 +82,20 @@ class Journal:
             self._entries[-1].images.extend(self._scope.rows.images)
         if not self._entries:
             return
-        shared = {
-            "space_id": self._scope.space_id, "act": self._act, "client": self._client, "at": self._scope.at,
-        }  # fmt: skip
-        rows = [
+        events = [entry.event for entry in self._entries]
+        self._scope.connection.insert_all(
+            "event",
             {
-                **shared, "name": entry.event.event, "subject": entry.event.subject or self._act,
-                "payload": entry.event.kept, "before": packed(entry.images),
-            }
-            for entry in self._entries
-        ]  # fmt: skip
-        self._scope.connection.insert_all("event", tuple(rows[0]), rows, shared)
+                "name": [event.event for event in events],
+                "subject": [event.subject or self._act for event in events],
+                "payload": [event.kept for event in events],
+                "before": [packed(entry.images) for entry in self._entries],
+            },
+            {
+                "space_id": self._scope.space_id, "act": self._act, "client": self._client,
+                "at": self._scope.at,
+            },
+        )  # fmt: skip
 
     def after(self, seq: int, limit: int) -> list[Event]:
         return events_of(self._scope.run("events_after", after=seq, limit=limit))

@@ -10,7 +10,7 @@ from mcp_memory.errors import NotFound
 from mcp_memory.model import DEFAULT_IMPORTANCE, Filter, Memory, MemoryVersion, Origin
 from mcp_memory.ranking.decay import REINFORCEMENT
 from mcp_memory.storage import filters
-from mcp_memory.storage.database import Allowed, Row
+from mcp_memory.storage.database import Allowed, Columns, Row
 from mcp_memory.storage.orders import ORDERS, ListPosition
 from mcp_memory.storage.row_values import reader_of
 from mcp_memory.storage.rows import plain
@@ -280,14 +280,14 @@ class Memories:
         if unknown := others.keys() - Memory.__slots__:
             raise TypeError(f"a memory has no {', '.join(sorted(unknown))}")
         at = self._scope.at
-        row = {
+        values = {
             **others, "id": id, "content": content, "content_hash": self._free_hash(origin, content),
             "type": type, "kind": kind, "tags": list(tags),
             "confidence": confidence, "importance": importance, "metadata": dict(metadata or {}),
             "origin": origin, "pinned_at": at if pinned else None, "flagged_at": at if flagged else None,
             "captured_at": at if captured else None, "quarantined_at": at if quarantined else None,
         }  # fmt: skip
-        [memory] = self._add_all([row], {})
+        [memory] = self._add_all({name: [value] for name, value in values.items()}, {})
         return memory
 
     def add_observations(
@@ -308,16 +308,14 @@ class Memories:
             "importance": DEFAULT_IMPORTANCE["observation"], "metadata": {}, "origin": "observation",
             "pinned_at": at,  # observations of the graph do not fade
         }  # fmt: skip
-        rows = [
-            {
-                "id": id, "content": text, "content_hash": hashes[text],
-                "flagged_at": at if text in flagged else None,
-            }
-            for id, text in texts.items()
-        ]  # fmt: skip
-        return self._add_all(rows, shared)
+        contents = list(texts.values())
+        own: Columns = {
+            "id": list(texts), "content": contents, "content_hash": [hashes[text] for text in contents],
+            "flagged_at": [at if text in flagged else None for text in contents],
+        }  # fmt: skip
+        return self._add_all(own, shared)
 
-    def _add_all(self, rows: Sequence[Row], shared: Row) -> list[Memory]:
+    def _add_all(self, own: Columns, shared: Row) -> list[Memory]:
         at = self._scope.at
         shared = {
             "created_at": at,
@@ -327,7 +325,7 @@ class Memories:
             "provenance": dict(self._scope.provenance),
             **shared,
         }
-        return list(map(memory_of, self._scope.rows.insert_all("memory", rows, shared)))
+        return list(map(memory_of, self._scope.rows.insert_all("memory", own, shared)))
 
     def _free_hash(self, origin: Origin, content: str) -> ContentHash:
         return (

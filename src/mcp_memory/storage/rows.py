@@ -3,18 +3,18 @@
 import json
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain, repeat
+from itertools import repeat
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from mcp_memory.storage import undo_checks
-from mcp_memory.storage.database import Connection, Row
+from mcp_memory.storage.database import Columns, Connection, Row
 from mcp_memory.storage.schema import COLUMNS, TABLE, is_binary, is_time
 from mcp_memory.text.fingerprint import ContentHash, long_fingerprints
 from mcp_memory.text.preview import shortened
@@ -45,34 +45,29 @@ class Rows:
         """By table: rows created in this transaction. They skip the cleanup of stale derived data."""
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        [row] = self.insert_all(table, [values])
+        [row] = self.insert_all(table, {column: [value] for column, value in values.items()})
         return int(row["seq"])
 
-    def insert_all(
-        self, table: str, rows: Iterable[Mapping[str, Any]], shared: Mapping[str, Any] = _NOTHING
-    ) -> list[Row]:
+    def insert_all(self, table: str, columns: Columns, shared: Mapping[str, Any] = _NOTHING) -> list[Row]:
         """Insert rows; columns that are not given are empty, and the `shared` ones the same in all.
 
         Returns them with all columns and their numbers, in order.
         """
-        given = list(rows)
-        if not given:
+        if not any(columns.values()):
             return []
-        # Mostly all rows have the same columns, in the same order.
-        own = tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, given)))))
-        columns = tuple(dict.fromkeys(("space_id", *shared, *own)))
-        blank = {**dict.fromkeys(COLUMNS[table]), "space_id": self._space_id, **shared}
-        if unknown := set(columns) - set(COLUMNS[table]):
+        same = {"space_id": self._space_id, **shared}
+        if unknown := {*same, *columns} - set(COLUMNS[table]):
             raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
-        new = [{**blank, **values} for values in given]
-        same = [column for column in ("space_id", *shared) if column not in own]
-        seqs = self._connection.insert_numbered(table, columns, new, same)
-        for seq, row in zip(seqs, new, strict=True):
-            row["seq"] = seq
+        seqs = self._connection.insert_numbered(table, columns, same)
+        numbered = {**columns, "seq": seqs}
+        blank = {**dict.fromkeys(COLUMNS[table]), **same}
+        names = tuple(numbered)
+        # Without `strict`, which the insertion has checked: a bulk write has hundreds of rows.
+        new = [{**blank, **dict(zip(names, values))} for values in zip(*numbered.values())]  # noqa: B905
         self.new[table].update(seqs)
         self.images += [
             {"table": table, "key": seq, "before": None, "after": after}
-            for seq, after in zip(seqs, digests(table, new, ("seq", *own)), strict=True)
+            for seq, after in zip(seqs, digests(table, numbered, blank), strict=True)
         ]
         self.added.append((table, new))
         return new
@@ -131,7 +126,7 @@ class Rows:
 
     def _bring_back(self, table: str, row: Row) -> None:
         """Insert the row under its earlier number."""
-        self._connection.insert_all(table, COLUMNS[table], [row])
+        self._connection.insert_all(table, {column: [row[column]] for column in COLUMNS[table]})
         self._note(table, row["seq"], None, row)
 
     def _note(self, table: str, seq: int, before: Row | None, after: Row | None) -> None:
@@ -219,44 +214,46 @@ def has_state(table: str, row: Row | None, wanted: str | None) -> bool:
     rows = [row]
     if table == "memory":
         rows = [{**row, "content_hash": whole} for whole in long_fingerprints(row["content"])]
-    texts = [_texts(table, [one], former=True)[0].encode() for one in rows]
+    texts = [_texts(table, _columns_of(one), {}, former=True)[0].encode() for one in rows]
     return wanted in [blake2b(text, digest_size=_DIGEST_BYTES).hexdigest() for text in texts]
 
 
 def digest(table: str, row: Row | None) -> str | None:
     """Identifies the state of a row, without volatile columns and those that follow from others."""
-    return None if row is None else digests(table, [row])[0]
+    return None if row is None else digests(table, _columns_of(row))[0]
 
 
-def digests(table: str, rows: Sequence[Row], own: Collection[str] | None = None) -> list[str]:
-    """The digest of each row; all have the same columns. If `own` is given, only these columns differ."""
-    texts = map(str.encode, _texts(table, rows, own))
+def digests(table: str, columns: Columns, shared: Mapping[str, Any] = _NOTHING) -> list[str]:
+    """The digest of each row. Values of `columns` go before those that all rows share."""
+    texts = map(str.encode, _texts(table, columns, shared))
     hashes = b"\0".join([blake2b(text, digest_size=_DIGEST_BYTES).digest() for text in texts])
     # Nine bytes are twelve characters, of which the last is that of the zero.
     encoded = b64encode(hashes + b"\0").decode()
     return [encoded[place : place + 11] for place in range(0, len(encoded), 12)]
 
 
-def _texts(
-    table: str, rows: Sequence[Row], own: Collection[str] | None = None, *, former: bool = False
-) -> list[str]:
+def _columns_of(row: Row) -> Columns:
+    return {column: [value] for column, value in row.items()}
+
+
+def _texts(table: str, columns: Columns, shared: Mapping[str, Any], *, former: bool = False) -> list[str]:
     """What a digest covers of each row."""
     # The same text as `json.dumps(…, sort_keys=True)`, put together from columns: a bulk of fifty entities
     # has hundreds of rows, and all but a few values are the same in each.
     parts: list[Iterable[str]] = []
     same = "{"
-    for column in _steady(table, tuple(rows[0]), former):
+    for column in _steady(table, tuple({**shared, **columns}), former):
         same += f'"{column}": '
-        values = [row[column] for row in rows] if own is None or column in own else ()
+        values = columns.get(column) or (shared[column],)
         if len({*map(id, values)}) > 1:
             write, ending = _writer_of(values)
             parts += repeat(same), map(write, values)
             same = f"{ending}, "
         else:
-            same += f"{_value_text(rows[0][column])}, "
+            same += f"{_value_text(values[0])}, "
     end = same.removesuffix(", ") + "}"
     if not parts:
-        return [end] * len(rows)
+        return [end] * len(next(iter(columns.values())))
     return list(map("".join, zip(*parts, repeat(end))))
 
 

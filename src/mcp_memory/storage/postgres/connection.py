@@ -1,12 +1,12 @@
 """One transaction on a psycopg connection: pipelined statements and bulk writes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from psycopg.rows import tuple_row
 
-from mcp_memory.storage.database import Params, Row, insert_sql
+from mcp_memory.storage.database import Columns, Params, Row, insert_sql
 from mcp_memory.storage.postgres.statements import SQL, Raw, translated
 from mcp_memory.storage.scope import in_list
 
@@ -79,37 +79,33 @@ class PostgresConnection:
             raise
 
     def insert_all(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Sequence[Params],
-        shared: Collection[str] = (),
-        *,
-        at_once: bool = False,
+        self, table: str, columns: Columns, shared: Params = NO_PARAMS, *, at_once: bool = False
     ) -> None:
+        names = (*shared, *columns)
+        rows = [(*shared.values(), *values) for values in zip(*columns.values(), strict=True)]
         if len(rows) <= FEW:
-            self.change_many(insert_sql(table, columns), rows)
+            self.change_many(insert_sql(table, names), [dict(zip(names, row, strict=True)) for row in rows])
             return
         self.send()
         # Binary data must have exactly the types of the columns: PostgreSQL converts nothing here.
-        types = self._types(table, columns)
+        types = self._types(table, names)
         with (
             self.raw.cursor() as cursor,
-            cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)") as copy,
+            cursor.copy(f"COPY {table} ({', '.join(names)}) FROM STDIN (FORMAT BINARY)") as copy,
         ):
             copy.set_types(types)
             for row in rows:
-                copy.write_row([row[column] for column in columns])
+                copy.write_row(row)
 
-    def insert_numbered(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
-    ) -> list[int]:
-        if len(rows) == 1:
-            return [row["seq"] for row in self.run(f"{insert_sql(table, columns)} RETURNING seq", rows[0])]
-        numbers = self.run(SQL["next_numbers"], {"table": table, "count": len(rows)})
-        numbered = [{**row, **number} for row, number in zip(rows, numbers, strict=True)]
-        self.insert_all(table, ("seq", *columns), numbered)
-        return [number["seq"] for number in numbers]
+    def insert_numbered(self, table: str, columns: Columns, shared: Params = NO_PARAMS) -> list[int]:
+        count = len(next(iter(columns.values())))
+        if count == 1:
+            row = {**shared, **{name: values[0] for name, values in columns.items()}}
+            return [found["seq"] for found in self.run(f"{insert_sql(table, tuple(row))} RETURNING seq", row)]
+        numbered = self.run(SQL["next_numbers"], {"table": table, "count": count})
+        numbers = [row["seq"] for row in numbered]
+        self.insert_all(table, {"seq": numbers, **columns}, shared)
+        return numbers
 
     def _types(self, table: str, columns: Sequence[str]) -> list[int]:
         known = {row["name"]: row["oid"] for row in self.run(SQL["column_types"], {"table": table})}

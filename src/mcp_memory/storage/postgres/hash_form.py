@@ -1,9 +1,9 @@
 """How a server stores content hashes, which a migration may change while it is used."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from mcp_memory.storage.database import Params, Row
+from mcp_memory.storage.database import Columns, Params, Row
 from mcp_memory.storage.postgres.connection import NO_PARAMS, PostgresConnection
 from mcp_memory.storage.postgres.statements import Raw, run
 from mcp_memory.storage.schema import is_binary
@@ -67,21 +67,18 @@ class WholeHashConnection(PostgresConnection):
         super().change_many(sql, [_stored(row) for row in rows])
 
     def insert_all(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Sequence[Params],
-        shared: Collection[str] = (),
-        *,
-        at_once: bool = False,
+        self, table: str, columns: Columns, shared: Params = NO_PARAMS, *, at_once: bool = False
     ) -> None:
-        super().insert_all(table, columns, [_stored(row) for row in rows], shared, at_once=at_once)
+        stored = {name: list(map(_stored_value, values)) for name, values in columns.items()}
+        super().insert_all(table, stored, _stored(shared), at_once=at_once)
 
 
 def _stored(params: Params) -> Params:
-    return {
-        name: value.whole.hex() if isinstance(value, ContentHash) else value for name, value in params.items()
-    }
+    return {name: _stored_value(value) for name, value in params.items()}
+
+
+def _stored_value(value: Any) -> Any:
+    return value.whole.hex() if isinstance(value, ContentHash) else value
 
 
 def _hash_of(stored: str | None) -> bytes | None:

@@ -38,17 +38,12 @@ class PostgresVectors:
         self.remove(connection, model_id, owner, [seq for seq, _, _ in rows])
         connection.insert_all(
             "vector",
-            ("model_id", "owner", "seq", "space_id", "embedding"),
-            [
-                {
-                    "model_id": model_id,
-                    "owner": owner,
-                    "seq": seq,
-                    "space_id": space_id,
-                    "embedding": Embedding(blob),
-                }
-                for seq, space_id, blob in rows
-            ],
+            {
+                "seq": [seq for seq, _, _ in rows],
+                "space_id": [space_id for _, space_id, _ in rows],
+                "embedding": [Embedding(blob) for _, _, blob in rows],
+            },
+            {"model_id": model_id, "owner": owner},
         )
 
     def remove(self, connection: Connection, model_id: int, owner: Owner, seqs: Sequence[int]) -> None:

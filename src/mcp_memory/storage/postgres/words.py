@@ -45,16 +45,12 @@ class PostgresWords:
         removed = [] if new else _removed(connection, owner, [row.seq for row in rows])
         connection.insert_all(
             f"{owner}_words",
-            ("seq", "space_id", "token_count", "lexemes"),
-            [
-                {
-                    "seq": row.seq,
-                    "space_id": row.space_id,
-                    "token_count": _token_count(row),
-                    "lexemes": lexemes(row),
-                }
-                for row in rows
-            ],
+            {
+                "seq": [row.seq for row in rows],
+                "space_id": [row.space_id for row in rows],
+                "token_count": list(map(_token_count, rows)),
+                "lexemes": list(map(lexemes, rows)),
+            },
         )
         added = [{"space_id": row.space_id, "token_count": _token_count(row)} for row in rows]
         _count(connection, owner, added, removed)

@@ -3,7 +3,7 @@
 import json
 import re
 from array import array
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from mcp_memory.storage import queries
-from mcp_memory.storage.database import Params, Row
+from mcp_memory.storage.database import Columns, Params, Row
 from mcp_memory.storage.json_text import compact_encoder
 from mcp_memory.storage.schema import is_binary, is_time
 from mcp_memory.storage.scope import in_list
@@ -113,68 +113,44 @@ class SqliteConnection:
         self.raw.executemany(sql, (self._bound(sql, row) for row in rows))
 
     def insert_all(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Sequence[Params],
-        shared: Collection[str] = (),
-        *,
-        at_once: bool = False,
+        self, table: str, columns: Columns, shared: Params = _NO_PARAMS, *, at_once: bool = False
     ) -> None:
-        if rows:
-            own = [column for column in columns if column not in shared]
-            same = self._shared_values(shared, rows[0])
-            self._insert(table, own, self._stored_columns(own, rows), same, at_once=at_once)
-
-    def insert_numbered(
-        self, table: str, columns: Sequence[str], rows: Sequence[Params], shared: Collection[str] = ()
-    ) -> list[int]:
-        if len(rows) == 1:
-            numbering = f"{_insert_sql(table, (), tuple(columns), 1)} RETURNING seq"
-            values = list(chain.from_iterable(self._stored_columns(columns, rows)))
-            return [seq for (seq,) in self.raw.execute(numbering, values)]
-        last = self._last_number(table)
-        numbers = list(range(last + 1, last + 1 + len(rows)))
-        own = [column for column in columns if column not in shared]
-        stored = [numbers, *self._stored_columns(own, rows)]
-        self._insert(table, ("seq", *own), stored, self._shared_values(shared, rows[0]))
-        return numbers
-
-    def _insert(
-        self,
-        table: str,
-        columns: Sequence[str],
-        stored: Sequence[Sequence[Any]],
-        shared: dict[str, Any],
-        *,
-        at_once: bool = False,
-    ) -> None:
-        """Insert rows, given column by column, with the same `shared` values."""
-        rows = list(zip(*stored, strict=True))
+        same = self._stored_values(shared)
+        own = self._stored_columns(columns)
+        rows = list(zip(*own.values(), strict=True))
         begin = 0
         for count in (_largest_groups if at_once else _group_sizes)(len(rows)):
-            values = [*shared.values(), *chain.from_iterable(rows[begin : begin + count])]
-            sql = _insert_sql(table, tuple(shared), tuple(columns), count)
+            values = [*same, *chain.from_iterable(rows[begin : begin + count])]
+            sql = _insert_sql(table, tuple(shared), tuple(own), count)
             # A statement of any other size would push out those that are needed again.
             self.raw.execute(sql, values, can_cache=count in _ROWS_AT_ONCE)
             begin += count
+
+    def insert_numbered(self, table: str, columns: Columns, shared: Params = _NO_PARAMS) -> list[int]:
+        count = len(next(iter(columns.values())))
+        if count == 1:
+            numbering = f"{_insert_sql(table, tuple(shared), tuple(columns), 1)} RETURNING seq"
+            values = [*self._stored_values(shared), *chain(*self._stored_columns(columns).values())]
+            return [seq for (seq,) in self.raw.execute(numbering, values)]
+        last = self._last_number(table)
+        numbers = list(range(last + 1, last + 1 + count))
+        self.insert_all(table, {"seq": numbers, **columns}, shared)
+        return numbers
 
     def _last_number(self, table: str) -> int:
         """The largest number that a row of this table has or had. Nobody else writes during a write."""
         [[last]] = self.raw.execute(_SQL["last_number"].format(table=table), {"table": table})
         return int(last)
 
-    def _stored_columns(self, columns: Sequence[str], rows: Sequence[Params]) -> list[Sequence[Any]]:
-        return [
-            self._form.ids([row[column] for row in rows])
-            if column in _IDS
-            else _stored_column([row[column] for row in rows], self._form.stored)
-            for column in columns
-        ]
+    def _stored_columns(self, columns: Columns) -> Columns:
+        stored, ids = self._form
+        return {
+            name: ids(values) if name in _IDS else _stored_column(values, stored)
+            for name, values in columns.items()
+        }
 
-    def _shared_values(self, columns: Collection[str], row: Params) -> dict[str, Any]:
-        stored = self._stored_columns(tuple(columns), [row])
-        return {column: values[0] for column, values in zip(columns, stored, strict=True)}
+    def _stored_values(self, params: Params) -> list[Any]:
+        return list(chain(*self._stored_columns({name: [value] for name, value in params.items()}).values()))
 
     def _bound(self, sql: str, params: Params) -> dict[str, Any]:
         # Hot path: every written value passes here, and most need no conversion.

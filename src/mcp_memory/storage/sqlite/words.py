@@ -114,8 +114,11 @@ def _put(connection: Connection, index: str, rows: Sequence[WordRow]) -> None:
     # segment has to be merged with others later.
     connection.insert_all(
         index,
-        ("rowid", "body", "extra"),
-        [{"rowid": row.seq, "body": row.body, "extra": row.extra} for row in rows],
+        {
+            "rowid": [row.seq for row in rows],
+            "body": [row.body for row in rows],
+            "extra": [row.extra for row in rows],
+        },
         at_once=True,
     )
 
