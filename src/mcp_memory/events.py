@@ -6,7 +6,7 @@ it to `EVENTS`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ def _defaults(kind: type[JournalEvent]) -> tuple[tuple[str, Any], ...]:
 
 
 @dataclass(frozen=True)
-class _WithId(JournalEvent):
+class WithId(JournalEvent):
     id: str
 
     @property
@@ -69,9 +69,19 @@ class _WithId(JournalEvent):
     def kept(self) -> dict[str, Any]:
         return self._payload("id")
 
+    @classmethod
+    def kept_of(cls, values: Sequence[Any]) -> list[dict[str, Any]]:
+        """What `kept` is for each of these values, which have the event's fields. Those with a default have
+        it.
+        """
+        kind: Any = cls
+        names = [name for name, default in _defaults(kind) if default is MISSING and name != "id"]
+        columns = ([getattr(value, name) for value in values] for name in names)
+        return [dict(zip(names, fields, strict=True)) for fields in zip(*columns, strict=True)]
+
 
 @dataclass(frozen=True)
-class MemoryCreated(_WithId):
+class MemoryCreated(WithId):
     event = "memory_created"
     deed = ("remembered", "memory")
     words = frozenset({"content"})
@@ -80,7 +90,7 @@ class MemoryCreated(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryUpdated(_WithId):
+class MemoryUpdated(WithId):
     event = "memory_updated"
     deed = ("changed", "memory")
     words = frozenset({"changes", "absorbed"})
@@ -90,7 +100,7 @@ class MemoryUpdated(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryDeleted(_WithId):
+class MemoryDeleted(WithId):
     event = "memory_deleted"
     deed = ("deleted", "memory")
     absorbed_by: str | None = None
@@ -98,7 +108,7 @@ class MemoryDeleted(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryArchived(_WithId):
+class MemoryArchived(WithId):
     event = "memory_archived"
     deed = ("archived", "memory")
     confidence: float
@@ -106,14 +116,14 @@ class MemoryArchived(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryConfirmed(_WithId):
+class MemoryConfirmed(WithId):
     event = "memory_confirmed"
     deed = ("confirmed", "memory")
     preview: str
 
 
 @dataclass(frozen=True)
-class MemoryForgotten(_WithId):
+class MemoryForgotten(WithId):
     event = "memory_forgotten"
     deed = ("forgot", "memory")
     reason: str | None
@@ -121,20 +131,20 @@ class MemoryForgotten(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryRestored(_WithId):
+class MemoryRestored(WithId):
     event = "memory_restored"
     deed = ("restored", "memory")
     preview: str
 
 
 @dataclass(frozen=True)
-class MemoryPurged(_WithId):
+class MemoryPurged(WithId):
     event = "memory_purged"
     deed = ("purged", "memory")
 
 
 @dataclass(frozen=True)
-class MemoryAssociated(_WithId):
+class MemoryAssociated(WithId):
     event = "memory_associated"
     deed = ("connected", "memory")
     target: str
@@ -143,7 +153,7 @@ class MemoryAssociated(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoryDissociated(_WithId):
+class MemoryDissociated(WithId):
     event = "memory_dissociated"
     deed = ("disconnected", "memory")
     target: str
@@ -151,7 +161,7 @@ class MemoryDissociated(_WithId):
 
 
 @dataclass(frozen=True)
-class MemoriesMerged(_WithId):
+class MemoriesMerged(WithId):
     event = "memories_merged"
     deed = ("merged", "group of equal memories")
     absorbed_ids: Sequence[str]
@@ -159,7 +169,7 @@ class MemoriesMerged(_WithId):
 
 
 @dataclass(frozen=True)
-class _OfEntity(_WithId):
+class _OfEntity(WithId):
     entity_fields = ("name",)
     name: str
 
@@ -186,7 +196,7 @@ class EntityDeleted(_OfEntity):
 
 
 @dataclass(frozen=True)
-class EntityPurged(_WithId):
+class EntityPurged(WithId):
     event = "entity_purged"
     deed = ("purged", "entity")
 
@@ -206,7 +216,7 @@ class ObservationsRemoved(_OfEntity):
 
 
 @dataclass(frozen=True)
-class _OfRelation(_WithId):
+class _OfRelation(WithId):
     entity_fields = ("source", "target")
     source: str
     target: str
@@ -240,7 +250,7 @@ class RelationEnded(_OfRelation):
 
 
 @dataclass(frozen=True)
-class ReflectionAdded(_WithId):
+class ReflectionAdded(WithId):
     event = "reflection_added"
     deed = ("wrote", "reflection")
     target_type: str
@@ -248,7 +258,7 @@ class ReflectionAdded(_WithId):
 
 
 @dataclass(frozen=True)
-class ReflectionDeleted(_WithId):
+class ReflectionDeleted(WithId):
     event = "reflection_deleted"
     deed = ("deleted", "reflection")
     target_type: str
@@ -353,5 +363,5 @@ def kind_of(name: str) -> type[JournalEvent]:
 
 def told(name: str, subject: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:
     """The payload of a journaled event. An id is not written twice, since it is the subject."""
-    has_id = issubclass(kind_of(name), _WithId)
+    has_id = issubclass(kind_of(name), WithId)
     return {"id": subject, **kept} if has_id and "id" not in kept else kept

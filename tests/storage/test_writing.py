@@ -28,7 +28,7 @@ def observed(store: Store, count: int) -> list[str]:
         hashes = tx.memories.known_texts(texts.values()).free_hashes
         memories = tx.memories.add_observations(texts, hashes, kind="generic")
         tx.entities.link_all([(entity, memory) for memory in memories])
-        tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in memories])
+        tx.journal.record_rows(MemoryCreated, memories)
     with store.read("default", AT) as tx:
         [node] = tx.entities.nodes([tx.entities.get("Ada")])
         assert list(node.observations) == memories

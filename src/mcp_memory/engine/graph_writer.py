@@ -48,7 +48,7 @@ class GraphWriter:
                 "status": [one.status or ACTIVE for one in wanted],
             }
         )
-        self._tx.journal.record_rows([EntityCreated(one.id, one.name, one.type) for one in made])
+        self._tx.journal.record_rows(EntityCreated, made)
         return made
 
     def add_entity(self, name: str, type: str) -> Entity:

@@ -126,7 +126,7 @@ def _made(
 ) -> dict[str, Memory]:
     texts = {new_id(): text for text in hashes}
     made = tx.memories.add_observations(texts, hashes, kind=kind, flagged=flagged)
-    tx.journal.record_rows([MemoryCreated(memory.id, memory.content, memory.type) for memory in made])
+    tx.journal.record_rows(MemoryCreated, made)
     return dict(zip(hashes, made, strict=True))
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 from typing import Any, NamedTuple
 
-from mcp_memory.events import JournalEvent, kind_of, told
+from mcp_memory.events import JournalEvent, WithId, kind_of, told
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
 from mcp_memory.storage.rows import Image, packed, unpacked
@@ -17,7 +18,9 @@ _PAGE = 500
 class _Entry(NamedTuple):
     """A tuple: a bulk write has hundreds."""
 
-    event: JournalEvent
+    name: str
+    subject: str
+    payload: dict[str, Any]
     images: list[Image]
 
 
@@ -60,20 +63,23 @@ class Journal:
     def record(self, event: JournalEvent) -> None:
         """Add an event that covers all rows written since the previous one."""
         images, self._scope.rows.images = self._scope.rows.images, []
-        self._entries.append(_Entry(event, images))
+        self._entries.append(_Entry(event.event, event.subject, event.kept, images))
 
     @property
     def has_events(self) -> bool:
         return bool(self._entries)
 
-    def record_rows(self, events: Sequence[JournalEvent]) -> None:
-        """Add one event per row, for the rows written last, in order."""
-        if not events:
+    def record_rows(self, kind: type[WithId], values: Sequence[Any]) -> None:
+        """Add one event of a kind per row, for the rows written last, in order. `values` are what was
+        written, with the fields of the event: a bulk write has hundreds, for which no events are made.
+        """
+        if not values:
             return
         images, self._scope.rows.images = self._scope.rows.images, []
-        first = len(images) - len(events)
+        first = len(images) - len(values)
         own = [images[: first + 1], *([image] for image in images[first + 1 :])]
-        self._entries += map(_Entry, events, own)
+        subjects = [value.id for value in values]
+        self._entries += map(_Entry, repeat(kind.event), subjects, kind.kept_of(values), own)
 
     def write(self) -> None:
         if self._scope.rows.images:
@@ -82,14 +88,12 @@ class Journal:
             self._entries[-1].images.extend(self._scope.rows.images)
         if not self._entries:
             return
-        events = [entry.event for entry in self._entries]
+        names, subjects, payloads, images = zip(*self._entries, strict=True)
         self._scope.connection.insert_all(
             "event",
             {
-                "name": [event.event for event in events],
-                "subject": [event.subject or self._act for event in events],
-                "payload": [event.kept for event in events],
-                "before": [packed(entry.images) for entry in self._entries],
+                "name": names, "subject": [subject or self._act for subject in subjects],
+                "payload": payloads, "before": list(map(packed, images)),
             },
             {
                 "space_id": self._scope.space_id, "act": self._act, "client": self._client,
