@@ -121,7 +121,8 @@ class Memories:
 
     def known_texts(self, contents: Iterable[str]) -> KnownTexts:
         """Which of these texts are living memories, and by which hash the others can be stored."""
-        hashes = {text: fingerprints(text) for text in contents}
+        texts = list(dict.fromkeys(contents))
+        hashes = dict(zip(texts, fingerprints(texts), strict=True))
         taken = {row["content_hash"] for row in self._scope.fetch("living_hashes", chain(*hashes.values()))}
         found = self._scope.fetch("living_memories_by_hash", taken, slots=_SLOTS)
         # A memory and an observation may have the same text: then the observation is meant.

@@ -61,9 +61,11 @@ class Rows:
         seqs = self._connection.insert_numbered(table, columns, same)
         numbered = {**columns, "seq": seqs}
         blank = {**dict.fromkeys(COLUMNS[table]), **same}
-        names = tuple(numbered)
-        # Without `strict`, which the insertion has checked: a bulk write has hundreds of rows.
-        new = [{**blank, **dict(zip(names, values))} for values in zip(*numbered.values())]  # noqa: B905
+        # Filled column by column: a bulk write has hundreds of rows.
+        new = [blank.copy() for _ in seqs]
+        for column, values in numbered.items():
+            for row, value in zip(new, values, strict=True):
+                row[column] = value
         self.new[table].update(seqs)
         self.images += [
             {"table": table, "key": seq, "before": None, "after": after}

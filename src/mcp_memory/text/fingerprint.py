@@ -1,6 +1,7 @@
 """Fingerprints that identify equal content."""
 
 import hashlib
+from collections.abc import Sequence
 
 from mcp_memory.text.unicode_forms import normalised_form
 
@@ -39,13 +40,16 @@ def spelling_fingerprint(text: str) -> ContentHash:
     return ContentHash(_spelling_hash(_encoded(text)).digest())
 
 
-def fingerprints(text: str) -> tuple[ContentHash, ContentHash, ContentHash]:
-    """`fingerprint`, `exact_fingerprint`, which is mostly the same, and `spelling_fingerprint`."""
-    # A bulk write asks for those of hundreds of texts: they are encoded once.
-    encoded = _encoded(text)
-    exact = ContentHash(hashlib.sha256(encoded).digest())
-    spelling = ContentHash(_spelling_hash(encoded).digest())
-    return exact if _is_normal(text) else fingerprint(text), exact, spelling
+def fingerprints(texts: Sequence[str]) -> list[tuple[ContentHash, ContentHash, ContentHash]]:
+    """Of each text: `fingerprint`, `exact_fingerprint` (mostly the same) and `spelling_fingerprint`."""
+    # A bulk write asks for those of hundreds of texts: each is encoded once.
+    encoded = list(map(_encoded, texts))
+    exact = [ContentHash(hashlib.sha256(one).digest()) for one in encoded]
+    spelling = [ContentHash(_spelling_hash(one).digest()) for one in encoded]
+    normal = [
+        same if _is_normal(text) else fingerprint(text) for text, same in zip(texts, exact, strict=True)
+    ]
+    return list(zip(normal, exact, spelling, strict=True))
 
 
 def _is_normal(text: str) -> bool:

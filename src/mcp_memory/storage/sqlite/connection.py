@@ -55,8 +55,10 @@ _COMPARED = re.compile(r"\b(?:act|subject) (?:=|<>|IN) \(?(:\w+(?:, :\w+)*)|(?<=
 class Form(NamedTuple):
     """How values are stored."""
 
+    as_is: frozenset[object]
+    """Types whose values SQLite stores as they are."""
     stored: Callable[[Any], Any]
-    """A value that SQLite does not store as it is."""
+    """A value of any other type."""
     ids: Callable[[Sequence[Any]], Sequence[Any]]
     """Acts or subjects of events."""
 
@@ -143,9 +145,8 @@ class SqliteConnection:
         return int(last)
 
     def _stored_columns(self, columns: Columns) -> Columns:
-        stored, ids = self._form
         return {
-            name: ids(values) if name in _IDS else _stored_column(values, stored)
+            name: self._form.ids(values) if name in _IDS else _stored_column(values, self._form)
             for name, values in columns.items()
         }
 
@@ -154,10 +155,8 @@ class SqliteConnection:
 
     def _bound(self, sql: str, params: Params) -> dict[str, Any]:
         # Hot path: every written value passes here, and most need no conversion.
-        stored, ids = self._form
-        bound = {
-            name: value if type(value) in _STORED_AS_IS else stored(value) for name, value in params.items()
-        }
+        as_is, stored, ids = self._form
+        bound = {name: value if type(value) in as_is else stored(value) for name, value in params.items()}
         for name in _id_parameters(sql):
             [bound[name]] = ids([bound[name]])
         return bound
@@ -183,16 +182,16 @@ def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count
     return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join([row] * count)}"
 
 
-def _stored_column(values: Sequence[Any], stored: Callable[[Any], Any]) -> Sequence[Any]:
+def _stored_column(values: Sequence[Any], form: Form) -> Sequence[Any]:
     """The values of one column, which is often the same value in every row."""
     kinds = {*map(type, values)}
-    if kinds <= _STORED_AS_IS:
+    if kinds <= form.as_is:
         return values
     if len({*map(id, values)}) == 1:
-        return [stored(values[0])] * len(values)
+        return [form.stored(values[0])] * len(values)
     if kinds <= _AS_JSON and all(values):
         return list(map(_to_json, values))
-    return [value if type(value) in _STORED_AS_IS else stored(value) for value in values]
+    return [value if type(value) in form.as_is else form.stored(value) for value in values]
 
 
 @lru_cache(maxsize=2000)
@@ -329,7 +328,7 @@ def _hash_of(stored: bytes | str) -> bytes | str:
 
 _BY_TYPE: dict[str | None, Callable[[Any], Any]] = {"JSONB": _from_json, "UUID_BLOB": _id_text}
 
-COMPACT = Form(stored=_stored, ids=_id_bytes)
-TEXT = Form(stored=_stored_as_text, ids=lambda ids: ids)
+COMPACT = Form(as_is=_STORED_AS_IS | {ContentHash}, stored=_stored, ids=_id_bytes)
+TEXT = Form(as_is=_STORED_AS_IS, stored=_stored_as_text, ids=lambda ids: ids)
 """That of schema 13 and before, whose tables are served until they are migrated."""
 LAST_OF_TEXT = 13
