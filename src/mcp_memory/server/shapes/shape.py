@@ -56,6 +56,8 @@ class Shape(BaseModel):
     @classmethod
     def of(cls, *values: object, **more: Any) -> Self:
         """The shape of these values together; `more` adds fields that none of them has."""
+        if len(values) == 1 and not more and _has_attributes(values[0]):
+            return cls.model_validate(values[0])  # as where it is part of another shape
         given = (SimpleNamespace(**more), *values) if more else values
         return cls.model_validate(_Reading(*given))
 
