@@ -247,7 +247,8 @@ def _texts(table: str, columns: Columns, shared: Mapping[str, Any], *, former: b
     for column in _steady(table, tuple({**shared, **columns}), former):
         same += f'"{column}": '
         values = columns.get(column) or (shared[column],)
-        if len({*map(id, values)}) > 1:
+        # Where the first and the last are one object, mostly all are.
+        if values[0] is not values[-1] or len({*map(id, values)}) > 1:
             write, ending = _writer_of(values)
             parts += repeat(same), map(write, values)
             same = f"{ending}, "

@@ -76,7 +76,7 @@ _plain_tokens = KnownWords(_tokens_if_plain).__getitem__
 
 
 def _text_if_plain(word: str) -> str:
-    tokens = _plain_tokens(word)
+    tokens = _tokens_if_plain(word)  # not looked up: what is kept here need not be kept there too
     return _NOT_PLAIN if tokens is None else " ".join(tokens)
 
 

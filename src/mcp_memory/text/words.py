@@ -215,7 +215,8 @@ class KnownWords(dict[str, T]):
 
 
 def _cut(word: str) -> tuple[str, ...]:
-    if _ASCII_CHUNK(word):
+    # The first question is the quicker one, and answers for most words.
+    if word.isalnum() or _ASCII_CHUNK(word):
         return _tokens_of.__wrapped__(word)
     return tuple(chain.from_iterable(map(_tokens_of.__wrapped__, _chunks(word))))
 
