@@ -143,11 +143,28 @@ _VARIANT = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
 """The digit that tells the variant of a UUID, with two random bits, by a random digit."""
 
 
+_spare: list[str] = []
+"""Random digits of ids to come."""
+_SPARE = 64
+if hasattr(os, "register_at_fork"):  # else a process and its child would make the same ids
+    os.register_at_fork(after_in_child=_spare.clear)
+
+
 def new_id() -> str:
     """A UUIDv7: ids sort by the time they were made (RFC 9562)."""
-    random = os.urandom(10).hex()
+    random = _random_digits()
     begun = _begun_at(time.time_ns() // 1_000_000)
     return f"{begun}{random[:3]}-{_VARIANT[random[3]]}{random[4:7]}-{random[8:]}"
+
+
+def _random_digits() -> str:
+    """Twenty of them. Drawn for many ids at once: asking the system takes as long as the rest of an id."""
+    try:
+        return _spare.pop()
+    except IndexError:
+        drawn = os.urandom(10 * _SPARE).hex()
+        _spare.extend(drawn[place : place + 20] for place in range(20, len(drawn), 20))
+        return drawn[:20]
 
 
 @lru_cache(maxsize=1)

@@ -1,5 +1,9 @@
 """Ids of new rows: UUIDs of version 7, which sort by the time they were made."""
 
+import os
+import subprocess
+import sys
+import threading
 import time
 import uuid
 
@@ -25,3 +29,31 @@ def test_an_id_begins_with_the_time_in_milliseconds() -> None:
 
 def test_no_two_ids_are_the_same() -> None:
     assert len({new_id() for _ in range(10_000)}) == 10_000
+
+
+def test_threads_make_no_id_twice() -> None:
+    made: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: made.extend([new_id() for _ in range(2_000)])) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(made)) == 8_000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_makes_other_ids_than_its_parent() -> None:
+    # In a process without other threads, which a fork would leave behind.
+    program = """
+import os
+from mcp_memory.wiring import new_id
+first = new_id()
+child = os.fork()
+print(*[new_id()[14:] for _ in range(70)], flush=True)
+if child:
+    os.waitpid(child, 0)
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert len(set(said.split())) == 140
