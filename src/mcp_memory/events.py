@@ -70,14 +70,13 @@ class WithId(JournalEvent):
         return self._payload("id")
 
     @classmethod
-    def kept_of(cls, values: Sequence[Any]) -> list[dict[str, Any]]:
-        """What `kept` is for each of these values, which have the event's fields. Those with a default have
-        it.
+    def kept_of(cls, values: Sequence[Any]) -> dict[str, list[Any]]:
+        """What `kept` holds for each of these values, which have the event's fields, column by column. Those
+        with a default have it.
         """
         kind: Any = cls
         names = [name for name, default in _defaults(kind) if default is MISSING and name != "id"]
-        columns = ([getattr(value, name) for value in values] for name in names)
-        return [dict(zip(names, fields, strict=True)) for fields in zip(*columns, strict=True)]
+        return {name: [getattr(value, name) for value in values] for name in names}
 
 
 @dataclass(frozen=True)

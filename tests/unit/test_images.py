@@ -1,6 +1,7 @@
 """Images of rows as the journal keeps them."""
 
-from mcp_memory.storage.rows import Image, packed, unpacked
+from mcp_memory.storage.json_text import JsonText, compact_encoder
+from mcp_memory.storage.rows import Image, packed, packed_text, unpacked
 
 NEW: Image = {"table": "memory", "key": 7, "before": None, "after": "c0ffee"}
 CHANGED: Image = {
@@ -11,6 +12,12 @@ GONE: Image = {"table": "memory", "key": 7, "before": {"seq": 7, "content": "x"}
 
 def test_an_image_of_a_new_row_is_kept_short() -> None:
     assert packed([NEW]) == [["memory", 7, "c0ffee"]]
+
+
+def test_an_image_of_a_new_row_is_written_as_it_is_kept() -> None:
+    assert packed_text([NEW]) == JsonText(compact_encoder()(packed([NEW])))
+    for images in ([], [CHANGED], [GONE], [NEW, NEW], [{**NEW, "own": ["used"]}]):
+        assert packed_text(images) == packed(images)
 
 
 def test_images_of_new_rows_in_a_row_share_their_table_and_number() -> None:

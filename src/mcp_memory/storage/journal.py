@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from mcp_memory.events import JournalEvent, WithId, kind_of, told
 from mcp_memory.model import Event
 from mcp_memory.storage.database import Row
-from mcp_memory.storage.rows import Image, packed, unpacked
+from mcp_memory.storage.json_text import JsonText, object_texts
+from mcp_memory.storage.rows import Image, packed_text, unpacked
 from mcp_memory.storage.scope import Scope
 
 _PAGE = 500
@@ -20,7 +21,7 @@ class _Entry(NamedTuple):
 
     name: str
     subject: str
-    payload: dict[str, Any]
+    payload: dict[str, Any] | JsonText
     images: list[Image]
 
 
@@ -79,7 +80,7 @@ class Journal:
         first = len(images) - len(values)
         own = [images[: first + 1], *([image] for image in images[first + 1 :])]
         subjects = [value.id for value in values]
-        self._entries += map(_Entry, repeat(kind.event), subjects, kind.kept_of(values), own)
+        self._entries += map(_Entry, repeat(kind.event), subjects, object_texts(kind.kept_of(values)), own)
 
     def write(self) -> None:
         if self._scope.rows.images:
@@ -93,7 +94,7 @@ class Journal:
             "event",
             {
                 "name": names, "subject": [subject or self._act for subject in subjects],
-                "payload": payloads, "before": list(map(packed, images)),
+                "payload": payloads, "before": list(map(packed_text, images)),
             },
             {
                 "space_id": self._scope.space_id, "act": self._act, "client": self._client,

@@ -1,7 +1,7 @@
 """Writes JSON quickly."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from json import encoder
 from typing import Any
 
@@ -24,3 +24,25 @@ def compact_encoder() -> Callable[[Any], str]:
     except TypeError:  # not a documented function: another interpreter may want other arguments
         return _AS_IT_IS.encode
     return lambda value: "".join(encode(value, 0))
+
+
+class JsonText(str):
+    """JSON that is written already: a database stores it as it is."""
+
+    __slots__ = ()
+
+
+_encode = compact_encoder()
+
+
+def object_texts(columns: Mapping[str, Sequence[Any]]) -> list[JsonText]:
+    """Objects with these members, given column by column, as `compact_encoder` writes them.
+
+    That takes a third of the time, and a bulk write has hundreds.
+    """
+    written = (
+        map(encoder.encode_basestring if {*map(type, values)} == {str} else _encode, values)
+        for values in columns.values()
+    )
+    form = "{" + ",".join(f"{_encode(name).replace('%', '%%')}:%s" for name in columns) + "}"
+    return [JsonText(form % members) for members in zip(*written, strict=True)]

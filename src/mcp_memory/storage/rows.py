@@ -15,6 +15,7 @@ from typing import Any
 
 from mcp_memory.storage import undo_checks
 from mcp_memory.storage.database import Columns, Connection, Row
+from mcp_memory.storage.json_text import JsonText
 from mcp_memory.storage.schema import COLUMNS, TABLE, is_binary, is_time
 from mcp_memory.text.fingerprint import ContentHash, long_fingerprints
 from mcp_memory.text.preview import shortened
@@ -156,6 +157,15 @@ def packed(images: Iterable[Image]) -> list[Any]:
             new = [image["table"], image["key"], image["after"]]
             kept.append(new)
     return kept
+
+
+def packed_text(images: Sequence[Image]) -> JsonText | list[Any]:
+    """The same as JSON where it is one new row: of a bulk write, nearly all events have that."""
+    if len(images) == 1:
+        [image] = images
+        if image["before"] is None and "own" not in image:
+            return JsonText(f'[["{image["table"]}",{image["key"]},"{image["after"]}"]]')
+    return packed(images)
 
 
 def unpacked(kept: Iterable[Any]) -> list[Image]:

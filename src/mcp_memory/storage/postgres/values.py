@@ -1,5 +1,6 @@
 """Adapters between our values and PostgreSQL: JSON as JSON, vectors and words in binary."""
 
+import json
 import struct
 from array import array
 from collections.abc import Mapping
@@ -10,8 +11,10 @@ import psycopg
 from psycopg import postgres
 from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
-from psycopg.types.json import JsonDumper
+from psycopg.types.json import JsonDumper, set_json_dumps
 from psycopg.types.numeric import NumericBinaryLoader
+
+from mcp_memory.storage.json_text import JsonText
 
 _HEADER = struct.Struct(">HH")  # pgvector's binary format: dimensions, two unused bytes, then the floats
 
@@ -25,13 +28,22 @@ class Lexemes(dict[str, int]):
 
 
 def register_values(raw: psycopg.Connection[Any], vector_oid: int | None) -> None:
-    for kind in (dict, list):
-        raw.adapters.register_dumper(kind, JsonDumper)
+    set_json_dumps(_json_of, raw)  # for COPY, which knows the types of columns
+    for kind in (dict, list, JsonText):
+        raw.adapters.register_dumper(kind, _JsonDumper)
     raw.adapters.register_dumper(Lexemes, _LexemesDumper)
     raw.adapters.register_loader("numeric", _NumberLoader)
     if vector_oid is not None:  # else pgvector is not installed yet
         raw.adapters.register_dumper(Embedding, type("_Vector", (_EmbeddingDumper,), {"oid": vector_oid}))
         raw.adapters.register_loader(vector_oid, _EmbeddingLoader)
+
+
+def _json_of(value: Any) -> str:
+    return value if isinstance(value, JsonText) else json.dumps(value)
+
+
+class _JsonDumper(JsonDumper):
+    _dumps = staticmethod(_json_of)
 
 
 class _NumberLoader(NumericBinaryLoader):

@@ -14,7 +14,7 @@ import apsw
 
 from mcp_memory.storage import queries
 from mcp_memory.storage.database import Columns, Params, Row
-from mcp_memory.storage.json_text import compact_encoder
+from mcp_memory.storage.json_text import JsonText, compact_encoder
 from mcp_memory.storage.schema import is_binary, is_time
 from mcp_memory.storage.scope import in_list
 from mcp_memory.text.fingerprint import ContentHash
@@ -27,7 +27,7 @@ APPLICATION_ID = 0x6D656D31
 
 _NO_PARAMS: Params = {}
 _Values = tuple[tuple[Any, ...], ...]
-_STORED_AS_IS = frozenset({str, int, float, bytes, NoneType, apsw.carray})
+_STORED_AS_IS = frozenset({str, JsonText, int, float, bytes, NoneType, apsw.carray})
 _AS_JSON = frozenset({dict, list, tuple})
 _PLAIN = (str, int, float, bytes)
 _LONGEST_KEPT = 200  # characters of JSON that is parsed once
