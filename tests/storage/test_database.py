@@ -13,6 +13,7 @@ from mcp_memory.errors import Conflict, MemoryServerError
 from mcp_memory.events import ArchiveImported, MemoryCreated
 from mcp_memory.model import Caller, Memory
 from mcp_memory.storage import Database, Store
+from mcp_memory.storage.database import Columns
 from tests.fakes import Clock
 
 AT = datetime(2026, 3, 29, 1, 30, 0, 123456, tzinfo=UTC)
@@ -258,6 +259,19 @@ def test_many_new_rows_come_back_as_they_went_in(store: Store, shared: tuple[str
             connection.insert_all("event", own, {name: rows[0][name] for name in shared})
     with store.database.read() as connection:
         assert connection.run(f"SELECT {', '.join(columns)} FROM event ORDER BY seq") == rows
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 3, 63, 64, 65, 128, 191, 192, 193, 194, 500])
+def test_any_number_of_rows_can_be_inserted(store: Store, count: int, at_once: bool) -> None:
+    numbers = list(range(1, count + 1))
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    with store.database.write() as connection:
+        own: Columns = {"seq": numbers, "name": [f"space {number}" for number in numbers]}
+        connection.insert_all("space", own, {"created_at": at}, at_once=at_once)
+    with store.database.read() as connection:
+        found = connection.tuples("SELECT seq, name, created_at FROM space ORDER BY seq")
+    assert found == [(number, f"space {number}", at) for number in numbers]
 
 
 def test_many_new_rows_of_which_one_cannot_be_kept_change_nothing(store: Store) -> None:

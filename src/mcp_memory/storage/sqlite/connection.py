@@ -3,7 +3,7 @@
 import json
 import re
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
@@ -34,14 +34,18 @@ _LONGEST_KEPT = 200  # characters of JSON that is parsed once
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _to_json = compact_encoder()
-_ROWS_AT_ONCE = (128, 64, 32, 16, 8, 4, 2, 1)
-"""Rows of one INSERT: few sizes, so that few statements are prepared, none too long to be kept prepared.
+_ROWS_AT_ONCE = 192
+"""Rows of one INSERT, at most: of all columns of the widest table, it is short enough to be kept prepared.
 
 The interpreter is let go and taken back for every statement, and between two of them another thread may
 keep it for milliseconds: one statement for many rows is quicker, and much more so beside other work.
 """
-_MOST_AT_ONCE = 1000
-"""Rows of one INSERT of any size: their values are well below the number that SQLite takes."""
+_MOST_AT_ONCE = 1024
+"""The same for tables to which each statement is work, which have few columns."""
+_STEP = 64
+"""Statements have room for a power of two of rows up to here, and for a multiple of it beyond: so few
+different ones are prepared.
+"""
 
 
 _IDS = frozenset({"act", "subject"})
@@ -119,14 +123,17 @@ class SqliteConnection:
     ) -> None:
         same = self._stored_values(shared)
         own = self._stored_columns(columns)
-        rows = list(zip(*own.values(), strict=True))
-        begin = 0
-        for count in (_largest_groups if at_once else _group_sizes)(len(rows)):
-            values = [*same, *chain.from_iterable(rows[begin : begin + count])]
-            sql = _insert_sql(table, tuple(shared), tuple(own), count)
-            # A statement of any other size would push out those that are needed again.
-            self.raw.execute(sql, values, can_cache=count in _ROWS_AT_ONCE)
-            begin += count
+        values = list(chain.from_iterable(zip(*own.values(), strict=True)))
+        width = len(own)
+        most = (_MOST_AT_ONCE if at_once else _ROWS_AT_ONCE) * width
+        for begin in range(0, len(values), most):
+            some = values[begin : begin + most]
+            count = len(some) // width
+            room = _room_for(count)
+            sql = _insert_sql(table, tuple(shared), tuple(own), room)
+            rest = [*[None] * ((room - count) * width), count] if room > 1 else []
+            # Longer ones are rare, and take much memory where they are kept prepared.
+            self.raw.execute(sql, [*same, *some, *rest], can_cache=room <= _ROWS_AT_ONCE)
 
     def insert_numbered(self, table: str, columns: Columns, shared: Params = _NO_PARAMS) -> list[int]:
         count = len(next(iter(columns.values())))
@@ -162,24 +169,26 @@ class SqliteConnection:
         return bound
 
 
-def _group_sizes(count: int) -> Iterator[int]:
-    for size in _ROWS_AT_ONCE:
-        while count >= size:
-            yield size
-            count -= size
-
-
-def _largest_groups(count: int) -> list[int]:
-    whole, rest = divmod(count, _MOST_AT_ONCE)
-    return [_MOST_AT_ONCE] * whole + [rest] * (rest > 0)
+def _room_for(count: int) -> int:
+    """The rows of the statement that inserts so many."""
+    if count > _STEP:
+        return -(-count // _STEP) * _STEP
+    return 1 << (count - 1).bit_length()
 
 
 @lru_cache(maxsize=500)
-def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], count: int) -> str:
-    """Inserts so many rows; the first parameters are the values that all of them share."""
+def _insert_sql(table: str, shared: tuple[str, ...], own: tuple[str, ...], room: int) -> str:
+    """Inserts rows; the first parameters are the values that all of them share.
+
+    If there is room for several, the last parameter is how many of them are given.
+    """
+    into = f"INSERT INTO {table} ({', '.join((*shared, *own))})"
     same = [f"?{place}" for place in range(1, len(shared) + 1)]
-    row = f"({', '.join([*same, *('?' for _ in own)])})"
-    return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {', '.join([row] * count)}"
+    if room == 1:
+        return f"{into} VALUES ({', '.join([*same, *('?' for _ in own)])})"
+    row = f"({','.join('?' for _ in own)})"
+    each = [f"column{place}" for place in range(1, len(own) + 1)]
+    return f"{into} SELECT {', '.join([*same, *each])} FROM (VALUES {','.join([row] * room)}) LIMIT ?"
 
 
 def _stored_column(values: Sequence[Any], form: Form) -> Sequence[Any]:
