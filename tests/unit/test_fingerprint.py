@@ -1,3 +1,5 @@
+import pytest
+
 from mcp_memory.text.fingerprint import (
     exact_fingerprint,
     fingerprint,
@@ -22,10 +24,27 @@ def test_spacing_and_composition_do_not_matter() -> None:
     assert fingerprint("cafe\u0301  au lait\n") == fingerprint("café au lait")
 
 
-def test_fingerprints_of_many_texts_are_those_made_one_by_one() -> None:
-    texts = ["plain", "a  b", " a", "a ", "a\tb", "a\x1fb", "cafe\u0301", "café au lait", ""]
-    assert fingerprints(texts) == [
-        (fingerprint(text), exact_fingerprint(text), spelling_fingerprint(text)) for text in texts
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["plain", "a  b", " a", "a ", "a\tb", "a\x1fb", "cafe\u0301", "café au lait", ""],
+        ["plain", "texts", "a b"],
+        ["plain", "café au lait", "日本"],
+        ["plain", "cafe", "\u0301"],
+        ["", "first"],
+        ["last", ""],
+        ["in between", "", "of others"],
+        [""],
+        [" "],
+        [],
+    ],
+)
+def test_fingerprints_of_many_texts_are_those_made_one_by_one(texts: list[str]) -> None:
+    each = [(fingerprint(text), exact_fingerprint(text), spelling_fingerprint(text)) for text in texts]
+    made = fingerprints(texts)
+    assert made == each
+    assert [[one.whole for one in three] for three in made] == [
+        [one.whole for one in three] for three in each
     ]
 
 

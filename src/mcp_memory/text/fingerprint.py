@@ -44,12 +44,22 @@ def fingerprints(texts: Sequence[str]) -> list[tuple[ContentHash, ContentHash, C
     """Of each text: `fingerprint`, `exact_fingerprint` (mostly the same) and `spelling_fingerprint`."""
     # A bulk write asks for those of hundreds of texts: each is encoded once.
     encoded = list(map(_encoded, texts))
-    exact = [ContentHash(hashlib.sha256(one).digest()) for one in encoded]
-    spelling = [ContentHash(_spelling_hash(one).digest()) for one in encoded]
-    normal = [
-        same if _is_normal(text) else fingerprint(text) for text, same in zip(texts, exact, strict=True)
-    ]
+    exact = _content_hashes([hashlib.sha256(one).digest() for one in encoded])
+    spelling = _content_hashes([_spelling_hash(one).digest() for one in encoded])
+    normal = exact
+    if not _is_normal(" ".join(texts)):  # else each of them is
+        normal = [
+            same if _is_normal(text) else fingerprint(text) for text, same in zip(texts, exact, strict=True)
+        ]
     return list(zip(normal, exact, spelling, strict=True))
+
+
+def _content_hashes(wholes: Sequence[bytes]) -> list[ContentHash]:
+    """`ContentHash` of each; its constructor would take most of the time."""
+    made = [bytes.__new__(ContentHash, whole[:16]) for whole in wholes]
+    for one, whole in zip(made, wholes, strict=True):
+        one.whole = whole
+    return made
 
 
 def _is_normal(text: str) -> bool:
