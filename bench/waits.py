@@ -262,8 +262,8 @@ def page(found: Json) -> str:
         "tells how much of it is the machine: with other programs on it, a turn of the processor or of the "
         "disk may take longer than the work. [The turns of writers](turns.md) do not depend on that.",
         "",
-        "A purge overwrites what is not in use on any page of the file, so that nothing of what was removed "
-        "stays in it, while others read and write; they wait for the last few pages.",
+        "A purge rewrites the whole file, so that nothing of what was removed stays in it. Those who want to "
+        "write go first for ten seconds; the second client always wants to, so it waits once after that.",
         "",
         "| meanwhile | for | a read, p50 | p95 | worst | a small write, p50 | p95 | worst |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",

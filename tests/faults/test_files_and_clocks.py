@@ -18,7 +18,7 @@ from mcp_memory.errors import MemoryServerError, Unavailable
 from mcp_memory.inputs import NewEntity, NewMemory
 from mcp_memory.model import Filter
 from mcp_memory.storage.sqlite import substrings
-from mcp_memory.storage.sqlite.erasing import Erasing
+from mcp_memory.storage.sqlite.database import SqliteDatabase
 from tests.fakes import Clock
 from tests.surfaces.rest.conftest import engine_on
 
@@ -236,19 +236,19 @@ def test_a_purge_takes_the_trigrams_of_removed_rows_along(
     assert [node.entity.name for node in here.graph.search_nodes("zither", limit=5).graph.nodes] == ["Bob"]
 
 
-def test_a_purge_while_another_one_erases_leaves_its_mark(
+def test_a_purge_while_another_one_removes_its_traces_leaves_its_mark(
     path: Path, here: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (here.memories.remember(NewMemory(content=f"secret {n}")).memory for n in "ab")
-    erase = Erasing.run
+    scrub = SqliteDatabase.scrub
 
-    def meanwhile(self: Erasing) -> bool:
-        monkeypatch.setattr(Erasing, "run", lambda self: False)  # somebody reads on and on
+    def meanwhile(self: SqliteDatabase) -> bool:
+        monkeypatch.setattr(SqliteDatabase, "scrub", lambda self: False)  # somebody reads on and on
         here.history.purge(second.id)
-        monkeypatch.setattr(Erasing, "run", erase)
-        return erase(self)
+        monkeypatch.setattr(SqliteDatabase, "scrub", scrub)
+        return scrub(self)
 
-    monkeypatch.setattr(Erasing, "run", meanwhile)
+    monkeypatch.setattr(SqliteDatabase, "scrub", meanwhile)
     here.history.purge(first.id)
     assert is_marked(here)
     here.scheduled_maintenance.run_due(lambda: True)

@@ -42,6 +42,20 @@ def test_a_thread_that_takes_it_again_at_once_lets_those_who_wait_go_first() -> 
     assert order == ["first", "second", "again"]
 
 
+def test_its_holder_can_ask_whether_somebody_waits() -> None:
+    lock = TurnLock()
+    assert lock.acquire()
+    assert not lock.is_awaited()
+    thread = threading.Thread(target=lock.acquire)
+    thread.start()
+    while not waiting(lock, 1):
+        pass
+    assert lock.is_awaited()
+    lock.release()
+    thread.join()
+    assert not lock.is_awaited()
+
+
 def test_who_gives_up_is_passed_over() -> None:
     lock = TurnLock()
     assert lock.acquire()
@@ -61,10 +75,13 @@ def test_a_process_that_takes_it_again_at_once_lets_the_other_go_first(tmp_path:
             order.append("other")
 
     thread = threading.Thread(target=other)
+    assert not mine.is_awaited()
     with mine.held(60):
+        assert not mine.is_awaited()
         thread.start()
         while not is_held(tmp_path / "turn"):
             pass
+        assert mine.is_awaited()
     with mine.held(60):
         order.append("again")
     thread.join()

@@ -247,7 +247,7 @@ class Database(Protocol):
         """
 
     def scrub(self) -> bool:
-        """Erase all traces of deleted rows from the database files, while others read and write.
+        """Erase all traces of deleted rows from the database files. Slow; writers may wait.
 
         False if somebody else read for so long that it has to be done again.
         """

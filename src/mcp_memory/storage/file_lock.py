@@ -64,6 +64,10 @@ class TurnFileLock:
                 holding.enter_context(self._lock.held(max(0.0, deadline - time.monotonic())))
             yield
 
+    def is_awaited(self) -> bool:
+        """Whether another process waits for it. Asked by the thread that holds it."""
+        return self._turn.is_taken()
+
     def close(self) -> None:
         self._lock.close()
         self._turn.close()
@@ -93,6 +97,15 @@ class FileLock:
     def take(self, timeout: float = 0) -> bool:
         """Try to acquire the lock within a time limit; held until `close`. Returns whether it is held."""
         return self._take(timeout)
+
+    def is_taken(self) -> bool:
+        """Whether another process holds it; as far as is known, if this one has never had it."""
+        if self._handle is None:
+            return False
+        if not _try_lock(self._handle):
+            return True
+        _unlock(self._handle)
+        return False
 
     def close(self) -> None:
         if self._handle is not None:

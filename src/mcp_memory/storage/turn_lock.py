@@ -36,6 +36,9 @@ class TurnLock:
             else:
                 self._is_held = False
 
+    def is_awaited(self) -> bool:
+        return bool(self._turns)
+
     def __enter__(self) -> None:
         self.acquire()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, closing, suppress
 
 import apsw
 
@@ -18,6 +19,8 @@ CHECKPOINT_PAGES = 1000
 LONGEST_LOG = 16_000
 """Pages of 4 kB from which the writer waits for readers."""
 CHECKPOINT_PATIENCE_MS = 100
+EMPTYING_PAUSE = 0.02
+"""Seconds between two attempts to empty the log."""
 
 
 class LogGrowth:
@@ -66,7 +69,7 @@ class Checkpoints:
             if is_due:
                 self._begin()
         else:
-            self._next = LONGEST_LOG if self.start_over(connection) else pages + LONGEST_LOG // 4
+            self._next = LONGEST_LOG if self._start_over(connection) else pages + LONGEST_LOG // 4
         return apsw.SQLITE_OK
 
     def close(self) -> None:
@@ -76,14 +79,33 @@ class Checkpoints:
         if self._thread is not None:
             self._thread.join()
 
-    def start_over(self, connection: apsw.Connection) -> bool:
-        """Move the whole log into the file and truncate it. Whether nobody's reading was in the way."""
+    def _start_over(self, connection: apsw.Connection) -> bool:
         # SQLite refuses a second checkpoint at the same time, without waiting.
         with self._running:
             connection.set_busy_timeout(CHECKPOINT_PATIENCE_MS)
             done = _checkpoint(connection, apsw.SQLITE_CHECKPOINT_TRUNCATE)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return done
+
+    def empty(self, turn: Callable[[], AbstractContextManager[apsw.Connection]]) -> bool:
+        """Move the whole log into the file and truncate it, so that nothing removed stays in it.
+
+        Most of it is moved while others write, and each attempt has a `turn` of its own, for others write
+        while a reader is waited for.
+        """
+        with suppress(MemoryServerError), closing(self._connect()) as connection, self._running:
+            # A new connection does not know of the log before it has read.
+            connection.execute("PRAGMA user_version").fetchall()
+            _checkpoint(connection, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+        while True:
+            with turn() as connection:
+                if self._start_over(connection):
+                    return True
+            if time.monotonic() > until:
+                _log.warning("the write-ahead log could not be emptied: somebody else reads the database")
+                return False
+            time.sleep(EMPTYING_PAUSE)  # SQLite does not wait for another process's checkpoint
 
     def _begin(self) -> None:
         if self._thread is None:

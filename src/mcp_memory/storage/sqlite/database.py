@@ -19,7 +19,7 @@ from mcp_memory.storage import queries
 from mcp_memory.storage.database import Duty, Script
 from mcp_memory.storage.diagnostics import Finding
 from mcp_memory.storage.file_lock import FileLock, TurnFileLock
-from mcp_memory.storage.sqlite import online_migration, segments, substrings
+from mcp_memory.storage.sqlite import online_migration, rewriting, segments, substrings
 from mcp_memory.storage.sqlite.checkpoints import BUSY_TIMEOUT_MS, Checkpoints
 from mcp_memory.storage.sqlite.connection import (
     APPLICATION_ID,
@@ -321,15 +321,17 @@ class SqliteDatabase:
             return count + repair(connection)
 
     def scrub(self) -> bool:
-        from mcp_memory.storage.sqlite.erasing import Erasing
-
         with self.write() as connection:
             online_migration.drop_replaced(connection.raw)
         substrings.forget_removed(self)
         segments.merge(self.write)
-        erasing = Erasing(self._path, self._connect_again, self._writer_in_turn, self._checkpoints.start_over)
-        with translated_errors():
-            return erasing.run()
+        rewriting.rewrite(self._writer_in_turn, self._is_writing_awaited)
+        # Until it is moved into the file, the log holds what was there before.
+        return self._checkpoints.empty(self._writer_in_turn)
+
+    def _is_writing_awaited(self) -> bool:
+        """Whether somebody waits for the present turn to end, here or in another process."""
+        return self._writing.is_awaited() or self._lock.is_awaited()
 
     @contextmanager
     def _writer_in_turn(self) -> Iterator[apsw.Connection]:
