@@ -50,10 +50,9 @@ def test_a_child_makes_other_ids_than_its_parent() -> None:
 import os
 from mcp_memory.wiring import new_id
 first = new_id()
-child = os.fork()
-print(*[new_id()[14:] for _ in range(70)], flush=True)
-if child:
+if child := os.fork():
     os.waitpid(child, 0)
+print(*[new_id()[14:] for _ in range(70)])
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert len(set(said.split())) == 140
