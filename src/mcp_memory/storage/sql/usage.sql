@@ -18,7 +18,8 @@ ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_a
 
 -- entity_standings --
 -- Facts for ranking, after the number in the order of `EntityStanding`: `degree` counts active relations, one to
--- itself once; `share` is that of `metadata` among the current observations.
+-- itself once; `share` is that of `metadata` among the current observations. `+ 0`: reading rows by their
+-- numbers is quicker than through the index of the space.
 SELECT e.seq, e.created_at, a.last_at, coalesce(a.access_count, 0) AS access_count,
        CASE WHEN a.last_at IS NULL THEN 1
             ELSE (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) END AS active_days,
@@ -31,7 +32,7 @@ SELECT e.seq, e.created_at, a.last_at, coalesce(a.access_count, 0) AS access_cou
          WHERE em.entity_seq = e.seq AND m.forgotten_at IS NULL AND m.superseded_at IS NULL), 0.0)
          AS DOUBLE PRECISION) AS share
   FROM entity e LEFT JOIN entity_access a ON a.entity_seq = e.seq
- WHERE e.space_id = :space_id AND e.seq IN ({keys})
+ WHERE e.space_id + 0 = :space_id AND e.seq IN ({keys})
 
 -- co_occurrences_among --
 -- `+ 0`: walking each one's company is quicker than probing for every pair.
