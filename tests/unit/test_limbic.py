@@ -1,12 +1,15 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import pytest
 
 from mcp_memory.ranking.limbic import (
     CoOccurrence,
-    EntityCandidate,
     EntityStanding,
     LimbicWeights,
+    Matches,
+    Scored,
     cached_decay,
     deboost,
     fused_relevance,
@@ -35,21 +38,48 @@ def usage(
     )
 
 
+class Candidate(NamedTuple):
+    key: int
+    standing: EntityStanding
+    cosine: float | None
+    words: float
+    identifiers: float
+
+
 def candidate(
     key: int,
     cosine: float | None = None,
-    words: float | None = None,
+    words: float = 0.0,
     used: EntityStanding | None = None,
     status: str = "",
     metadata_share: float = 0.0,
     identifiers: float = 0.0,
-) -> EntityCandidate:
+) -> Candidate:
     standing = (used or usage())._replace(status=status, metadata_share=metadata_share)
-    return EntityCandidate(key, standing, cosine, words, identifiers)
+    return Candidate(key, standing, cosine, words, identifiers)
 
 
-def order(candidates: list[EntityCandidate], unrelated: float = 0.0) -> list[int]:
-    return [item.key for item in rank(candidates, [], NOW, unrelated=unrelated)]
+def matches(candidates: Sequence[Candidate]) -> Matches:
+    columns = zip(*candidates, strict=True) if candidates else [()] * len(Matches._fields)
+    return Matches(*map(list, columns))
+
+
+def ranked(
+    candidates: Sequence[Candidate],
+    together: Sequence[CoOccurrence] = (),
+    weights: LimbicWeights = WEIGHTS,
+    *,
+    unrelated: float = 0.0,
+) -> list[Scored]:
+    return rank(matches(candidates), together, NOW, weights, unrelated=unrelated)
+
+
+def relevance(candidates: Sequence[Candidate], unrelated: float = 0.0) -> list[float]:
+    return fused_relevance(matches(candidates), unrelated)
+
+
+def order(candidates: Sequence[Candidate], unrelated: float = 0.0) -> list[int]:
+    return [item.key for item in ranked(candidates, unrelated=unrelated)]
 
 
 @pytest.mark.seed("002 limbic")
@@ -92,8 +122,7 @@ def test_co_occurrence_is_the_decayed_log_of_how_often() -> None:
         CoOccurrence(3, 9, 99, NOW),  # 9 was not found
         CoOccurrence(9, 3, 99, NOW),
     ]
-    found = [candidate(key) for key in (1, 2, 3)]
-    assert togetherness(found, pairs, cached_decay(NOW, WEIGHTS)) == pytest.approx(
+    assert togetherness([1, 2, 3], pairs, cached_decay(NOW, WEIGHTS)) == pytest.approx(
         {1: 2.0, 2: 3.5, 3: 1.5}, abs=1e-4
     )
 
@@ -104,7 +133,7 @@ def test_the_score_is_the_product_of_its_factors() -> None:
         candidate(1, 0.8, used=usage(3, age=HALF_LIFE)),
         candidate(2, 0.7, used=usage(1)),
     ]
-    [first, second] = rank(used, [CoOccurrence(1, 2, 3, NOW)], NOW)
+    [first, second] = ranked(used, [CoOccurrence(1, 2, 3, NOW)])
     # 2: 0.7 × (1 + 0.5 × 0.5) × 1 × (1 + 0.01 × 2) = 0.8925
     # 1: 0.8 × (1 + 0.5 × 1.0) × 0.5 × 1.02 = 0.612
     assert [first.key, second.key] == [2, 1]
@@ -117,29 +146,28 @@ def test_the_score_is_the_product_of_its_factors() -> None:
 
 def test_weights_can_be_tuned() -> None:
     weights = LimbicWeights(gamma=0.5, beta_sal=1.0)
-    [first, _] = rank(
-        [candidate(1, 0.5, used=usage(1)), candidate(2, 0.5)], [CoOccurrence(1, 2, 1, NOW)], NOW, weights
-    )
+    found = [candidate(1, 0.5, used=usage(1)), candidate(2, 0.5)]
+    [first, _] = ranked(found, [CoOccurrence(1, 2, 1, NOW)], weights)
     assert first.score == pytest.approx(0.5 * (1 + 1.0 * 1.0) * (1 + 0.5 * 1.0))
 
 
 def test_without_an_access_the_age_counts_from_creation() -> None:
     fresh = EntityStanding(created_at=NOW)
     old = EntityStanding(created_at=NOW - HALF_LIFE)
-    [first, second] = rank([candidate(1, 0.6, used=old), candidate(2, 0.6, used=fresh)], [], NOW)
+    [first, second] = ranked([candidate(1, 0.6, used=old), candidate(2, 0.6, used=fresh)])
     assert first.key == 2
     assert second.score == pytest.approx(0.3)
 
 
 def test_words_and_meaning_are_fused_in_the_base() -> None:
     both = [candidate(1, 0.5, 1.0), candidate(2, 0.7), candidate(3, None, 0.5)]
-    assert fused_relevance(both) == pytest.approx([0.7, 0.42, 0.2])
+    assert relevance(both) == pytest.approx([0.7, 0.42, 0.2])
 
 
 def test_one_kind_of_evidence_alone_counts_whole() -> None:
-    assert fused_relevance([candidate(1, None, 0.8), candidate(2)]) == [0.8, 0.0]
-    assert fused_relevance([candidate(1, 0.6), candidate(2)], unrelated=0.2) == pytest.approx([0.5, 0.0])
-    assert fused_relevance([]) == []
+    assert relevance([candidate(1, None, 0.8), candidate(2)]) == [0.8, 0.0]
+    assert relevance([candidate(1, 0.6), candidate(2)], unrelated=0.2) == pytest.approx([0.5, 0.0])
+    assert relevance([]) == []
 
 
 def test_an_exact_identifier_comes_before_popular_look_alikes() -> None:
@@ -150,7 +178,7 @@ def test_an_exact_identifier_comes_before_popular_look_alikes() -> None:
 
 def test_an_identifier_counts_as_much_as_all_other_evidence() -> None:
     found = [candidate(1, 0.5, 1.0, identifiers=1.0), candidate(2, 0.7, 0.5), candidate(3, identifiers=0.5)]
-    assert fused_relevance(found) == pytest.approx([(0.7 + 1) / 2, 0.62 / 2, 0.25])
+    assert relevance(found) == pytest.approx([(0.7 + 1) / 2, 0.62 / 2, 0.25])
 
 
 def test_an_identifier_outweighs_any_likeness_and_any_use() -> None:
@@ -161,10 +189,10 @@ def test_an_identifier_outweighs_any_likeness_and_any_use() -> None:
 
 def test_factors_that_were_kept_can_be_weighed_again() -> None:
     found = [candidate(1, 0.62), candidate(2, 0.60, used=usage(9))]
-    ranked = rank(found, [], NOW)
     without_use = LimbicWeights(beta_sal=0.0)
-    assert weighed(ranked, without_use) == rank(found, [], NOW, without_use)
-    assert [item.key for item in weighed(ranked, without_use)] == [1, 2]
+    again = weighed(ranked(found), without_use)
+    assert again == ranked(found, weights=without_use)
+    assert [item.key for item in again] == [1, 2]
 
 
 def test_popularity_does_not_lift_the_unrelated_under_a_model_with_close_cosines() -> None:
@@ -172,9 +200,9 @@ def test_popularity_does_not_lift_the_unrelated_under_a_model_with_close_cosines
     popular = candidate(2, 0.76, used=usage(1000, degree=15, days=200))
     together = [CoOccurrence(2, key, 10_000, NOW) for key in range(3, 60)]
     others = [candidate(key, 0.75) for key in range(3, 60)]
-    ranked = rank([popular, *others, relevant], together, NOW, unrelated=0.75)
-    assert [item.key for item in ranked][:2] == [1, 2]
-    assert ranked[0].score >= ranked[1].score
+    first, second, *_ = ranked([popular, *others, relevant], together, unrelated=0.75)
+    assert [first.key, second.key] == [1, 2]
+    assert first.score >= second.score
 
 
 def test_use_re_orders_results_of_like_relevance() -> None:
@@ -207,11 +235,11 @@ def test_a_de_boost_re_sorts() -> None:
 
 
 def test_no_score_stands_above_one_that_is_clearly_more_relevant() -> None:
-    relevances = {1: 0.9, 2: 0.7, 3: 0.5, 4: 0.0, 5: 0.0}
-    scores = {1: 0.2, 2: 0.6, 3: 0.8, 4: 0.9, 5: 0.1}
-    # 3 and 4 are held by 1 (0.9 ≥ 1.3 × 0.5); 2 is of like relevance and stays.
-    assert guarded(scores, relevances) == {1: 0.2, 2: 0.6, 3: 0.2, 4: 0.2, 5: 0.1}
+    relevances = [0.9, 0.7, 0.5, 0.0, 0.0]
+    scores = [0.2, 0.6, 0.8, 0.9, 0.1]
+    # The third and fourth are held by the first (0.9 ≥ 1.3 × 0.5); the second is of like relevance and stays.
+    assert guarded(scores, relevances) == [0.2, 0.6, 0.2, 0.2, 0.1]
 
 
 def test_nothing_found_is_ranked_as_nothing() -> None:
-    assert rank([], [], NOW) == []
+    assert ranked([]) == []

@@ -15,7 +15,7 @@ from mcp_memory.engine.orphan_memories import any_orphans, orphan_memories
 from mcp_memory.engine.pipeline import Note, Question, Ranking, ask, search
 from mcp_memory.model import Entity, Memory, Node, Outline
 from mcp_memory.ranking.fusion import best_first, rrf
-from mcp_memory.ranking.limbic import OVER_FETCH, EntityCandidate, EntityStanding, LimbicWeights, Scored, rank
+from mcp_memory.ranking.limbic import OVER_FETCH, EntityStanding, LimbicWeights, Matches, Scored, rank
 from mcp_memory.ranking.routing import Strategy, routed, strategy_for
 from mcp_memory.storage import Transaction
 from mcp_memory.storage.search_log import LoggedResult, NewSearch
@@ -234,8 +234,8 @@ class EntityPlan(Generic[N]):
     ) -> EntityRanking[N]:
         accessed = [seq for seq, standing in candidates.standings.items() if standing.was_accessed]
         pairs = tx.usage.co_occurrences(accessed)
-        limbic = _limbic_candidates(candidates)
-        scored = rank(limbic, pairs, tx.at, candidates.weights, unrelated=candidates.found.unrelated)
+        unrelated = candidates.found.unrelated
+        scored = rank(_matches(candidates), pairs, tx.at, candidates.weights, unrelated=unrelated)
         factors = {item.key: item for item in scored}
         if self.strategy == BASELINE:
             by_cosine = {seq: candidates.found.cosine.get(seq, -1.0) for seq in factors}
@@ -332,14 +332,16 @@ def _holders(tx: Transaction, codes: Sequence[str], wanted: int) -> dict[int, fl
     return {seq: count / len(found) for seq, count in held.items()}
 
 
-def _limbic_candidates(candidates: EntityCandidates[N]) -> list[EntityCandidate]:
-    found, keyword = candidates.found, candidates.found.keyword
-    return [
-        EntityCandidate(
-            seq, standing, found.cosine.get(seq), keyword.get(seq), candidates.identifiers.get(seq, 0.0)
-        )
-        for seq, standing in candidates.standings.items()
-    ]
+def _matches(candidates: EntityCandidates[N]) -> Matches:
+    found, keyword, identifiers = candidates.found, candidates.found.keyword, candidates.identifiers
+    seqs = list(candidates.standings)
+    return Matches(
+        keys=seqs,
+        standings=list(candidates.standings.values()),
+        cosines=[found.cosine.get(seq) for seq in seqs],
+        words=[keyword.get(seq, 0.0) for seq in seqs],
+        identifiers=[identifiers.get(seq, 0.0) for seq in seqs],
+    )
 
 
 def _hit(seq: int, node: N, ranking: EntityRanking[N], strategy: str, explain: bool) -> EntityHit[N]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from operator import itemgetter, mul
+from operator import mul
 from typing import NamedTuple
 
 from mcp_memory.ranking.fusion import ALPHA, calibrated
@@ -74,16 +74,16 @@ class EntityStanding(NamedTuple):
         return self.last_access_at is not None
 
 
-class EntityCandidate(NamedTuple):
-    """An entity that was found, with its scores."""
+class Matches(NamedTuple):
+    """Entities that were found, with their scores: a list of each, as dozens of objects take long to make."""
 
-    key: int
-    standing: EntityStanding
-    cosine: float | None = None
-    words: float | None = None
-    """The keyword score on a scale of 0 to 1."""
-    identifiers: float = 0.0
-    """Share of the query's identifiers (INV-21047) that it contains."""
+    keys: Sequence[int]
+    standings: Sequence[EntityStanding]
+    cosines: Sequence[float | None]
+    words: Sequence[float]
+    """Keyword scores on a scale of 0 to 1."""
+    identifiers: Sequence[float]
+    """The share of the query's identifiers (INV-21047) that each contains."""
 
 
 class CoOccurrence(NamedTuple):
@@ -116,7 +116,7 @@ class Scored(NamedTuple):
 
 
 def rank(
-    candidates: Sequence[EntityCandidate],
+    found: Matches,
     co_occurrences: Iterable[CoOccurrence],
     now: datetime,
     weights: LimbicWeights | None = None,
@@ -124,21 +124,19 @@ def rank(
     unrelated: float = 0.0,
     alpha: float = ALPHA,
 ) -> list[Scored]:
-    """The candidates by limbic score, best first; equals by relevance, then as they came.
+    """What was found by limbic score, best first; equals by relevance, then as it came.
 
     `unrelated` is the cosine that the model gives texts which have nothing in common.
     """
     weights = weights or LimbicWeights()
     decay = cached_decay(now, weights)
-    standings = [candidate.standing for candidate in candidates]
-    together = togetherness(candidates, co_occurrences, decay)
     return _ordered(
-        [candidate.key for candidate in candidates],
-        fused_relevance(candidates, unrelated, alpha),
-        [deboost(standing) for standing in standings],
-        importance(standings, weights),
-        [decay(standing.last_access_at or standing.created_at) for standing in standings],
-        list(together.values()),
+        found.keys,
+        fused_relevance(found, unrelated, alpha),
+        [deboost(standing) for standing in found.standings],
+        importance(found.standings, weights),
+        [decay(standing.last_access_at or standing.created_at) for standing in found.standings],
+        list(togetherness(found.keys, co_occurrences, decay).values()),
         weights,
     )
 
@@ -172,33 +170,34 @@ def _ordered(
         (1 + beta * salience) * temporal * (1 + gamma * company)
         for salience, temporal, company in zip(importances, temporals, together, strict=True)
     ]
-    columns = (relevances, keys, bases, deboosts, importances, temporals, together, boosts)
-    rows = sorted(zip(*columns, strict=True), key=itemgetter(0), reverse=True)
-    scores = _guarded([row[0] * row[-1] for row in rows], [row[0] for row in rows], CLEARLY_MORE_RELEVANT)
-    scored = [Scored(row[1], score, *row[2:]) for score, row in zip(scores, rows, strict=True)]
-    scored.sort(key=itemgetter(1), reverse=True)  # keeps the order of equals
-    return scored
+    places = sorted(range(len(keys)), key=relevances.__getitem__, reverse=True)
+    scores = list(map(mul, relevances, boosts))
+    held = guarded([scores[place] for place in places], [relevances[place] for place in places])
+    for place, score in zip(places, held, strict=True):
+        scores[place] = score
+    columns = (keys, scores, bases, deboosts, importances, temporals, together, boosts)
+    scored = list(map(Scored._make, zip(*columns, strict=True)))
+    places.sort(key=scores.__getitem__, reverse=True)  # keeps the order of equals
+    return [scored[place] for place in places]
 
 
-def fused_relevance(
-    candidates: Sequence[EntityCandidate], unrelated: float = 0.0, alpha: float = ALPHA
-) -> list[float]:
+def fused_relevance(found: Matches, unrelated: float = 0.0, alpha: float = ALPHA) -> list[float]:
     """The fused relevance of each candidate by keywords and meaning, from 0 to 1.
 
     When no candidate has a cosine (no model), or none was found by words, the other kind counts whole.
     An identifier in the query counts as much as everything else, if any candidate contains it: by keywords
     and meaning alone, similar invoices are hard to tell apart.
     """
-    fused = _fused(candidates, unrelated, alpha)
-    if not any(candidate.identifiers for candidate in candidates):
+    fused = _fused(found, unrelated, alpha)
+    if not any(found.identifiers):
         return fused
-    return [(base + candidate.identifiers) / 2 for candidate, base in zip(candidates, fused, strict=True)]
+    return [(base + share) / 2 for base, share in zip(fused, found.identifiers, strict=True)]
 
 
 def importance(standings: Sequence[EntityStanding], weights: LimbicWeights) -> list[float]:
     """Salience from accesses, relations and active days, relative to the most used candidate: 0 to 1.38."""
-    most_accesses = max((standing.access_count for standing in standings), default=0)
-    most_days = max((standing.active_days for standing in standings), default=0)
+    most_accesses = max([standing.access_count for standing in standings], default=0)
+    most_days = max([standing.active_days for standing in standings], default=0)
     if most_accesses <= 0:
         return [0.0] * len(standings)
     cap, accesses = weights.degree_cap, math.log2(1 + most_accesses)
@@ -226,12 +225,12 @@ def cached_decay(now: datetime, weights: LimbicWeights) -> Callable[[datetime], 
 
 
 def togetherness(
-    candidates: Sequence[EntityCandidate],
+    keys: Iterable[int],
     co_occurrences: Iterable[CoOccurrence],
     decay: Callable[[datetime], float],
 ) -> dict[int, float]:
-    """How often, and how recently, each candidate was returned together with the others."""
-    sums = dict.fromkeys((candidate.key for candidate in candidates), 0.0)
+    """How often, and how recently, each was returned together with the others."""
+    sums = dict.fromkeys(keys, 0.0)
     for a, b, times, last_at in co_occurrences:
         if a == b or a not in sums or b not in sums:
             continue
@@ -252,22 +251,13 @@ def _status_factor(status: str) -> float:
     return STATUS_FACTORS.get(status.casefold(), 1.0)
 
 
-def guarded(
-    scores: Mapping[int, float], relevances: Mapping[int, float], ratio: float = CLEARLY_MORE_RELEVANT
-) -> dict[int, float]:
-    """The scores, none above that of a candidate which is at least `ratio` times as relevant."""
-    keys = sorted(scores, key=relevances.__getitem__, reverse=True)
-    held = _guarded([scores[key] for key in keys], [relevances[key] for key in keys], ratio)
-    return dict(zip(keys, held, strict=True))
-
-
-def _guarded(scores: Sequence[float], relevances: Sequence[float], ratio: float) -> list[float]:
-    """The same of lists in the order of relevance."""
+def guarded(scores: Sequence[float], relevances: Sequence[float]) -> list[float]:
+    """The scores, none above one that is clearly more relevant. Both come in the order of relevance."""
     result: list[float] = []
     ceiling = math.inf
     above = 0
     for relevance, score in zip(relevances, scores, strict=True):
-        enough = ratio * relevance
+        enough = CLEARLY_MORE_RELEVANT * relevance
         while relevance < relevances[above] >= enough:
             ceiling = min(ceiling, scores[above])
             above += 1
@@ -283,13 +273,12 @@ def _consolidation(most_days: int, weights: LimbicWeights) -> Callable[[int], fl
     return cache(lambda days: 1 + weights.alpha_cons * (math.log2(1 + days) / most))
 
 
-def _fused(candidates: Sequence[EntityCandidate], unrelated: float, alpha: float) -> list[float]:
-    if all(candidate.cosine is None for candidate in candidates):
-        return [candidate.words or 0.0 for candidate in candidates]
-    meanings = [calibrated(candidate.cosine or 0.0, unrelated) for candidate in candidates]
-    if not any(candidate.words for candidate in candidates):
+def _fused(found: Matches, unrelated: float, alpha: float) -> list[float]:
+    if all(cosine is None for cosine in found.cosines):
+        return list(found.words)
+    meanings = [calibrated(cosine or 0.0, unrelated) for cosine in found.cosines]
+    if not any(found.words):
         return meanings
     return [
-        alpha * (candidate.words or 0.0) + (1 - alpha) * meaning
-        for candidate, meaning in zip(candidates, meanings, strict=True)
+        alpha * score + (1 - alpha) * meaning for score, meaning in zip(found.words, meanings, strict=True)
     ]

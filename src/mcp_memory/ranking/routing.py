@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from enum import StrEnum
+from operator import itemgetter
 
 from mcp_memory.ranking.fusion import best_first, min_max
 from mcp_memory.ranking.limbic import Scored, guarded
@@ -58,16 +59,15 @@ def strategy_for(query: str, limit: int) -> Strategy:
 
 def routed(scored: Sequence[Scored], strategy: Strategy) -> dict[int, float]:
     """The final score of each candidate, best first, before any cut to a limit."""
-    limbic = {item.key: item.score for item in scored}
     if strategy not in _BLENDS:
-        return best_first(limbic)
+        return best_first({item.key: item.score for item in scored})
     relevance_weight, limbic_weight = _BLENDS[strategy]
-    relevances = {item.key: item.relevance for item in scored}
-    normalised = min_max(limbic)
-    blended = {
-        key: relevance_weight * relevances[key] + limbic_weight * normalised[key] for key in relevances
-    }
-    return best_first(guarded(blended, relevances))
+    normalised = min_max({item.key: item.score for item in scored})
+    rows = [(item.relevance, normalised[item.key], item.key) for item in scored]
+    rows.sort(key=itemgetter(0), reverse=True)  # keeps the order of equals
+    blended = [relevance_weight * relevance + limbic_weight * limbic for relevance, limbic, _ in rows]
+    held = guarded(blended, [relevance for relevance, _, _ in rows])
+    return best_first({key: score for (_, _, key), score in zip(rows, held, strict=True)})
 
 
 def _leaning(size: int, small: int, large: int) -> int:
