@@ -199,11 +199,14 @@ class Entities:
 
     def outlines(self, seqs: Sequence[int]) -> dict[int, Outline]:
         """Names, types and current texts: a tenth of the work of `nodes`, whose rows are wide."""
-        texts: dict[int, list[str]] = {}
-        for seq, text in self._scope.fetch_tuples("outline_observations_of", seqs):
-            texts.setdefault(seq, []).append(text)
-        found = self._scope.fetch_tuples("outline_entities_of", seqs)
-        return {seq: Outline(seq, name, type, texts.get(seq, [])) for seq, name, type in found}
+        found: dict[int, Outline] = {}
+        for seq, name, type, text in self._scope.fetch_tuples("outlines_of", seqs):
+            outline = found.get(seq)
+            if outline is None:
+                outline = found[seq] = Outline(seq, name, type, [])
+            if text is not None:
+                outline.texts.append(text)
+        return found
 
     def link(self, entity: Entity, memory: Memory, relevance: float = 1.0) -> None:
         self.link_all([(entity, memory)], relevance)
