@@ -63,9 +63,11 @@ def floats(stored: Sequence[bytes], dimensions: int) -> Floats:
 
 
 def lengths(rows: Floats) -> Floats:
+    """The length of each row to divide it by: 1 for a zero vector, which stays one."""
     import numpy as np
 
     found: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found[found == 0] = 1
     return found
 
 
@@ -74,8 +76,8 @@ def cosines_of(rows: Floats, lengths: Floats, query: bytes) -> Floats:
     import numpy as np
 
     products = products_of(rows, np.frombuffer(query, "<f4"))
-    found: Floats = np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return found
+    products /= lengths
+    return products
 
 
 def products_of(rows: Floats, wanted: Floats) -> Floats:

@@ -88,14 +88,12 @@ class _Buffer:
     def add(
         self, seqs: npt.NDArray[np.int64], rows: vector_codes.Floats, lengths: vector_codes.Floats
     ) -> None:
-        import numpy as np
 
         end = self.used + len(seqs)
         self.seqs[self.used : end] = seqs
         self.rows[self.used : end] = rows
         self.lengths[self.used : end] = lengths
-        heads = np.zeros((len(rows), self.heads.shape[1]), np.float32)
-        np.divide(rows[:, : heads.shape[1]], lengths[:, None], out=heads, where=lengths[:, None] > 0)
+        heads = rows[:, : self.heads.shape[1]] / lengths[:, None]
         self.heads[self.used : end] = heads
         self.tails[self.used : end] = vector_codes.rest_of_unit(heads)
         self.places.update(zip(seqs.tolist(), range(self.used, end), strict=True))
@@ -180,8 +178,7 @@ class KeptVectors:
         present = np.flatnonzero(wanted < count)
         found = wanted[present]
         rows = np.zeros((len(seqs) + 1, self.buffer.rows.shape[1]))
-        lengths = self.buffer.lengths[found].astype(np.float64)
-        rows[present] = self.buffer.rows[found] / np.where(lengths > 0, lengths, 1)[:, None]
+        rows[present] = self.buffer.rows[found] / self.buffer.lengths[found].astype(np.float64)[:, None]
         known = NeighbourVectors.of(rows, present, turns)
         self.placed[:] = [(order, known)]
         return known
