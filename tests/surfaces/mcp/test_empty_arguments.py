@@ -10,7 +10,7 @@ import pytest
 from mcp_memory.config import ALL_SETS
 from mcp_memory.server.mcp.sets import tool_sets
 from mcp_memory.server.mcp.tools import Tool
-from mcp_memory.server.mcp.validation import validated
+from mcp_memory.server.mcp.validation import ArgumentReader
 from tests.surfaces.speaking import Conversation, Refused, conversation
 
 TOOLS = [pytest.param(tool, id=tool.name) for tool_set in tool_sets(ALL_SETS) for tool in tool_set.tools]
@@ -164,4 +164,4 @@ def test_a_misspelt_field_is_answered_with_the_names_there_are() -> None:
 
     adapter: TypeAdapter[Any] = TypeAdapter(CreateEntities)
     with pytest.raises(Invalid, match=r"entities\[0\].nmae is not known here; allowed: name, entityType"):
-        validated(adapter, input_schema(adapter), {"entities": [{"name": "A", "nmae": "B"}]})
+        ArgumentReader(adapter, input_schema(adapter)).read({"entities": [{"name": "A", "nmae": "B"}]})

@@ -20,7 +20,7 @@ from mcp_memory.model import Progress, unreported
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.offered_tools import ALL_NAMES, about_offered
 from mcp_memory.server.mcp.schema import Json
-from mcp_memory.server.mcp.validation import validated
+from mcp_memory.server.mcp.validation import ArgumentReader
 from mcp_memory.server.shapes.inputs import Kinds
 from mcp_memory.server.shapes.shape import Shape
 from mcp_memory.text.budget import within
@@ -319,6 +319,7 @@ def tool(
         takes: type[Arguments] = hints[rest[0]] if rest else NoArguments
         adapter = made_once(partial(complete_adapter, takes))
         describe_input = made_once(lambda: schema.input_schema(adapter()))
+        reader = made_once(lambda: ArgumentReader(adapter(), describe_input()))
         sized = "max_tokens" in takes.model_fields
 
         def describe_output() -> Json:
@@ -328,7 +329,7 @@ def tool(
             return described
 
         def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
-            accepted = validated(adapter(), describe_input(), arguments)
+            accepted = reader().read(arguments)
             value = body(engine, *([accepted] if rest else []), **({"tell": tell} if tells else {}))
             structured = plain(value)
             if sized and accepted.max_tokens is not None:

@@ -11,48 +11,68 @@ from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp.schema import UNION, Json
 
 
-def validated(adapter: TypeAdapter[Any], schema: Json, arguments: Mapping[str, Any]) -> Any:
-    """The parsed arguments. Raises `Invalid`, in plain words."""
-    try:
-        return adapter.validate_python(_given(schema, arguments))
-    except ValidationError as error:
-        raise Invalid("; ".join(_complaints(schema, error.errors(include_url=False)))) from None
+class ArgumentReader:
+    """Reads the arguments of one tool, as its schema describes them."""
+
+    def __init__(self, adapter: TypeAdapter[Any], schema: Json) -> None:
+        self._adapter = adapter
+        self._schema = schema
+        self._members = _Members(schema)
+
+    def read(self, arguments: Mapping[str, Any]) -> Any:
+        """The parsed arguments. Raises `Invalid`, in plain words."""
+        try:
+            return self._adapter.validate_python(self._members.given(arguments))
+        except ValidationError as error:
+            complaints = _complaints(self._schema, error.errors(include_url=False))
+            raise Invalid("; ".join(complaints)) from None
 
 
 _KINDS: Mapping[str, type] = {"array": list, "object": dict}
 _OPENINGS = ("[", "{")
 
 
-def _given(schema: Json, arguments: Mapping[str, Any]) -> Json:
-    """The arguments without optional ones that are null or empty: those mean "not given".
+class _Members:
+    """The members of an object. Worked out once for a schema: a bulk write has dozens of objects."""
 
-    Some models write lists and objects as JSON text, which is parsed.
-    """
-    needed = schema.get("required", ())
-    given = {}
-    for name, value in arguments.items():
-        field = schema.get("properties", {}).get(name, {})
-        read = _read(field, value)
-        if name in needed:
-            given[name] = read
-        elif isinstance(read, list):
-            if kept := [one for one in read if not _is_blank(one)]:
-                given[name] = kept
-        elif read != {} and not _is_blank(read):
-            given[name] = read
-    return given
+    def __init__(self, schema: Json) -> None:
+        fields: Mapping[str, Json] = schema.get("properties", {})
+        self._needed = frozenset(schema.get("required", ()))
+        self._kinds = {name: kinds for name, field in fields.items() if (kinds := _kinds(field))}
+        """By name: what a list or an object may be."""
+        self._items = {name: _Members(items) for name, field in fields.items() if (items := _items(field))}
+        """By name: the members of the objects in a list."""
+
+    def given(self, members: Mapping[str, Any]) -> Json:
+        """The members without optional ones that are null or empty: those mean "not given".
+
+        Some models write lists and objects as JSON text, which is parsed.
+        """
+        given: Json = {}
+        for name, value in members.items():
+            if isinstance(value, str) and name in self._kinds and value.lstrip()[:1] in _OPENINGS:
+                parsed = _parsed(value)
+                value = parsed if isinstance(parsed, self._kinds[name]) else value
+            if isinstance(value, list):
+                if inner := self._items.get(name):
+                    value = [inner.given(item) if isinstance(item, dict) else item for item in value]
+                if name in self._needed:
+                    given[name] = value
+                elif kept := [one for one in value if not _is_blank(one)]:
+                    given[name] = kept
+            elif name in self._needed or not (value == {} or _is_blank(value)):
+                given[name] = value
+        return given
 
 
-def _read(field: Json, value: Any) -> Any:
-    # Most values are texts, and few of them look like JSON.
-    if isinstance(value, str) and value.lstrip()[:1] in _OPENINGS:
-        kinds = tuple(_KINDS[option["type"]] for option in _options(field) if option.get("type") in _KINDS)
-        value = parsed if kinds and isinstance(parsed := _parsed(value), kinds) else value
-    if isinstance(value, list):
-        items: Json = next((option["items"] for option in _options(field) if "items" in option), {})
-        if "properties" in items:
-            return [_given(items, item) if isinstance(item, dict) else item for item in value]
-    return value
+def _kinds(field: Json) -> tuple[type, ...]:
+    return tuple(_KINDS[option["type"]] for option in _options(field) if option.get("type") in _KINDS)
+
+
+def _items(field: Json) -> Json | None:
+    """The schema of the objects in a list."""
+    items: Json = next((option["items"] for option in _options(field) if "items" in option), {})
+    return items if "properties" in items else None
 
 
 def _options(field: Json) -> Sequence[Json]:
@@ -62,7 +82,7 @@ def _options(field: Json) -> Sequence[Json]:
 
 
 def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and (not value or value.isspace()))
+    return not value.strip() if isinstance(value, str) else value is None
 
 
 def _parsed(text: str) -> Any:

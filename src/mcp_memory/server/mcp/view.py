@@ -20,7 +20,7 @@ from pydantic import Field
 from mcp_memory.errors import Invalid
 from mcp_memory.server.mcp import schema
 from mcp_memory.server.mcp.tools import READS, Arguments, Tell, Tool, complete_adapter, made_once, quietly
-from mcp_memory.server.mcp.validation import validated
+from mcp_memory.server.mcp.validation import ArgumentReader
 
 if TYPE_CHECKING:
     from mcp_memory.engine import Engine
@@ -84,10 +84,11 @@ def look_again(tools: Mapping[str, Tool]) -> Tool:
     """A tool for the document alone: a result once more, with everything in it, not counted as use."""
     adapter = made_once(partial(complete_adapter, LookAgain))
     describe_input = made_once(lambda: schema.input_schema(adapter()))
+    reader = made_once(lambda: ArgumentReader(adapter(), describe_input()))
     offered = sorted(SHOWN.keys() & tools.keys())
 
     def run(engine: Engine, arguments: Mapping[str, Any], tell: Tell = quietly) -> types.CallToolResult:
-        wanted: LookAgain = validated(adapter(), describe_input(), arguments)
+        wanted: LookAgain = reader().read(arguments)
         if wanted.tool not in offered:
             raise Invalid(f"{wanted.tool!r} has no view: choose one of {', '.join(offered)}")
         in_full = {**wanted.arguments, **SHOWN[wanted.tool]}
