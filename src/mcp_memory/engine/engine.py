@@ -52,23 +52,25 @@ class Engine:
 
     def acting_for(self, caller: Caller) -> "Engine":
         """The same engine, in the caller's space and name."""
-        return self if caller == self._context.caller else Engine(replace(self._context, caller=caller))
+        return self if caller == self._context.caller else Engine(self._context.having(caller=caller))
 
     def limited_to(self, limits: Limits) -> "Engine":
         """The same engine, with other limits on the size of calls."""
-        return self if limits == self._context.limits else Engine(replace(self._context, limits=limits))
+        return self if limits == self._context.limits else Engine(self._context.having(limits=limits))
 
     def reading_also(self, spaces: tuple[str, ...]) -> "Engine":
         """The same engine, with searches that include further spaces."""
-        return Engine(replace(self._context, read_spaces=spaces))
+        if spaces == self._context.read_spaces:
+            return self
+        return Engine(self._context.having(read_spaces=spaces))
 
     def unrecorded(self) -> "Engine":
         """The same engine, with reads that do not count as use."""
-        return Engine(replace(self._context, recording=False))
+        return Engine(self._context.having(recording=False))
 
     def noting_later(self, later: Callable[[Callable[[], None]], None]) -> "Engine":
         """The same engine, which records use after the answer, through a callback."""
-        return Engine(replace(self._context, later=later))
+        return Engine(self._context.having(later=later))
 
     def foresee(self, text: str, purpose: Purpose) -> None:
         """Start embedding a text with which a call has come that will be carried out in another thread."""
@@ -77,7 +79,7 @@ class Engine:
 
     def once(self, claim: Claim) -> "Engine":
         """The same engine for one change, which succeeds only while its idempotency claim holds."""
-        return Engine(replace(self._context, claim=claim))
+        return Engine(self._context.having(claim=claim))
 
     def exactly_once(self, key: str, act: Callable[["Engine"], T], *, again: bool) -> T:
         """Run `act` exactly once per key, and return its result.

@@ -7,8 +7,6 @@ request runs again without being allowed to change anything: creating what exist
 request that would add something a second time is refused.
 """
 
-from dataclasses import replace
-
 from mcp_memory.engine.context import CallKey, Context, Topic
 from mcp_memory.errors import Conflict, NotFound
 from mcp_memory.storage import Transaction
@@ -30,16 +28,16 @@ class _ChangesNothing(CallKey):
 
 class ExactlyOnce(Topic):
     def __init__(self, context: Context, key: str) -> None:
-        super().__init__(context if context.call is None else replace(context, call=None))
+        super().__init__(context if context.call is None else context.having(call=None))
         self._key = key
 
     def context(self) -> Context:
         """A context whose changes are recorded under the key."""
-        return replace(self._context, call=CallKey(self._key, self._context.new_id()))
+        return self._context.having(call=CallKey(self._key, self._context.new_id()))
 
     def unchanging(self) -> Context:
         """A context in which a change raises `DoneBefore`."""
-        return replace(self._context, call=_ChangesNothing(self._key, ""))
+        return self._context.having(call=_ChangesNothing(self._key, ""))
 
     def was_done(self) -> bool:
         with self._context.reading() as tx:
