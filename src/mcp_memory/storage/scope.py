@@ -105,7 +105,13 @@ class Scope:
 
     def _sql(self, query: str, slots: dict[str, str] | None) -> str:
         sql = self._queries[query]
-        return sql.format(**slots) if slots else sql
+        return _filled(sql, *slots.items()) if slots else sql
+
+
+@lru_cache(maxsize=500)
+def _filled(sql: str, *slots: tuple[str, str]) -> str:
+    """The same object each time: what is kept about a statement is found by it, without reading its text."""
+    return sql.format(**dict(slots))
 
 
 def in_list(values: Sequence[Any], prefix: str = "k") -> tuple[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ class Usage:
 
     def standings(self, seqs: Iterable[int]) -> dict[int, EntityStanding]:
         found = self._scope.fetch_tuples("entity_standings", seqs)
-        return {seq: EntityStanding._make(facts) for seq, *facts in found}
+        return {row[0]: EntityStanding._make(row[1:]) for row in found}
 
     def co_occurrences(self, seqs: Sequence[int]) -> list[CoOccurrence]:
         """Among at most one statement's worth of entities."""

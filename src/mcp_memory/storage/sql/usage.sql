@@ -19,11 +19,11 @@ ON CONFLICT (a_seq, b_seq) DO UPDATE SET count = co_occurrence.count + 1, last_a
 -- entity_standings --
 -- Facts for ranking, after the number in the order of `EntityStanding`: `degree` counts active relations, one to
 -- itself once; `share` is that of `metadata` among the current observations. `+ 0`: reading rows by their
--- numbers is quicker than through the index of the space.
+-- numbers is quicker than through the index of the space. `> 0`: so SQLite counts in the index of active relations.
 SELECT e.seq, e.created_at, a.last_at, coalesce(a.access_count, 0) AS access_count,
        CASE WHEN a.last_at IS NULL THEN 1
             ELSE (SELECT count(*) FROM entity_access_day d WHERE d.entity_seq = e.seq) END AS active_days,
-       (SELECT count(*) FROM relation r WHERE r.source_seq = e.seq AND r.ended_at IS NULL)
+       (SELECT count(*) FROM relation r WHERE r.source_seq = e.seq AND r.target_seq > 0 AND r.ended_at IS NULL)
        + (SELECT count(*) FROM relation r
            WHERE r.target_seq = e.seq AND r.source_seq <> e.seq AND r.ended_at IS NULL) AS degree,
        e.status,
