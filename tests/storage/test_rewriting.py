@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 import apsw
 import pytest
 
 from mcp_memory.storage import Store
-from mcp_memory.storage.sqlite import rewriting
+from mcp_memory.storage.sqlite import rewriting, segments
+from mcp_memory.storage.sqlite.connection import SqliteConnection
 from mcp_memory.storage.sqlite.database import SqliteDatabase
 
 MARK = "xylophonist"
@@ -140,3 +142,35 @@ def test_the_words_of_removed_rows_are_in_no_segment(database: SqliteDatabase) -
         connection.raw.execute("INSERT INTO some (some) VALUES ('integrity-check')")
         [[there]] = connection.raw.execute("SELECT count(*) FROM some WHERE some MATCH 'word8'")
         assert there == 1
+
+
+@pytest.mark.parametrize("pause", [1, 2, 3])
+def test_words_are_in_no_segment_also_if_others_write_meanwhile(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch, pause: int
+) -> None:
+    monkeypatch.setattr(segments, "AT_ONCE", 5)
+    with database.write() as connection:
+        connection.raw.execute(
+            "CREATE VIRTUAL TABLE some USING fts5 (body, content = '', contentless_delete = 1)"
+        )
+        texts = (" ".join(f"word{n * 7919 + i * 104_729}" for i in range(60)) for n in range(1500))
+        rows = ((n, f"{text} {MARK}" if n == 9 else text) for n, text in enumerate(texts))
+        connection.raw.executemany("INSERT INTO some (rowid, body) VALUES (?, ?)", rows)
+        connection.raw.execute("INSERT INTO some (some) VALUES ('optimize')")
+    with database.write() as connection:
+        connection.raw.execute("DELETE FROM some WHERE rowid = 9")
+    steps = count(1)
+
+    @contextmanager
+    def write_with_others() -> Iterator[SqliteConnection]:
+        with database.write() as connection:
+            yield connection
+        if (step := next(steps)) < 40 and step % pause == 0:
+            with database.write() as connection:
+                connection.raw.execute("INSERT INTO some (rowid, body) VALUES (?, 'word1')", (9000 + step,))
+
+    segments.merge(write_with_others)
+    with database.read() as connection:
+        blocks = [block for (block,) in connection.raw.execute("SELECT block FROM some_data")]
+    assert not any(MARK.encode()[1:] in block for block in blocks)
+    assert next(steps) > 5, "it is merged in several steps"

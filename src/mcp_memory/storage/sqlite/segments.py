@@ -14,25 +14,41 @@ MERGES = 2
 
 _SQL = queries.load("sqlite")
 
+Write = Callable[[], AbstractContextManager[SqliteConnection]]
 
-def merge(write: Callable[[], AbstractContextManager[SqliteConnection]]) -> None:
+
+def merge(write: Write) -> None:
     """Merge all segments that the indexes have now, in short transactions."""
     with write() as connection:
         indexes = [str(name) for (name,) in connection.raw.execute(_SQL["full_text_tables"])]
     for index in indexes * MERGES:
-        pages = -AT_ONCE
-        while _merge_some(write, index, pages):
-            pages = AT_ONCE
+        _merge_all(write, index)
 
 
-def _merge_some(
-    write: Callable[[], AbstractContextManager[SqliteConnection]], index: str, pages: int
-) -> bool:
-    """Whether there was something to merge."""
-    with write() as connection:
-        if not connection.run(_SQL["word_index_exists"], {"index": index}):
-            return False  # the space has become small meanwhile
-        before = connection.raw.total_changes()
-        connection.raw.execute(_SQL["merge_segments"].format(index=index), {"pages": pages})
-        # The statement itself counts as one change.
-        return connection.raw.total_changes() - before > 1
+def _merge_all(write: Write, index: str) -> None:
+    """Merge all segments of one index.
+
+    Segments that others add may keep FTS5 from going on with a merge, and it does not say so. So the merge
+    begins again after them, each time with larger steps: in the end one step is enough.
+    """
+    pages, known = AT_ONCE, b""
+    while True:
+        with write() as connection:
+            if not connection.run(_SQL["word_index_exists"], {"index": index}):
+                return  # the space has become small meanwhile
+            begins = not known
+            if known and _segments(connection, index) != known:
+                pages, begins = 2 * pages, True
+            before = connection.raw.total_changes()
+            wanted = -pages if begins else pages
+            connection.raw.execute(_SQL["merge_segments"].format(index=index), {"pages": wanted})
+            # The statement itself counts as one change.
+            if connection.raw.total_changes() - before <= 1:
+                return
+            known = _segments(connection, index)
+
+
+def _segments(connection: SqliteConnection, index: str) -> bytes:
+    """FTS5's record of the segments, which each write to the index changes."""
+    [[record]] = connection.raw.execute(_SQL["segments"].format(index=index))
+    return bytes(record)

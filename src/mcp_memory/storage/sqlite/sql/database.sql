@@ -19,6 +19,9 @@ SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL
 -- merge all of them, a positive one goes on.
 INSERT INTO {index} ({index}, rank) VALUES ('merge', :pages)
 
+-- segments --
+SELECT block FROM {index}_data WHERE id = 10
+
 -- last_number --
 -- The largest number that a row of a table has or had. The table itself is asked too, for the case that a repair
 -- has lost the sequence.
