@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from mcp_memory.errors import Conflict
-from mcp_memory.events import EntityCreated, MemoryCreated, TokenCreated
+from mcp_memory.events import EntityCreated, MemoryCreated, MemoryPurged, TokenCreated
 from mcp_memory.model import Caller
 from mcp_memory.storage import Store
 from mcp_memory.storage.rows import unpacked
@@ -107,6 +107,25 @@ def test_a_number_that_a_row_has_is_not_given_again_after_many(store: Store) -> 
         later = tx.memories.add_observations({"z": "later"}, hashes, kind="generic")
         assert later[0].seq > max(memory.seq for memory in tx.memories.fetch_ids(["id 49"]).values())
         tx.journal.record(MemoryCreated("z", "", "fact"))
+
+
+def test_events_that_say_no_more_than_which_row_are_journaled_for_each(store: Store) -> None:
+    with store.write(Caller(), AT, "act") as tx:
+        hashes = tx.memories.known_texts(["one", "two"]).free_hashes
+        memories = tx.memories.add_observations({"a": "one", "b": "two"}, hashes, kind="generic")
+        tx.journal.record_rows(MemoryPurged, memories)
+    with store.read("default", AT) as tx:
+        events = [(event.name, event.subject) for event in tx.journal.of_act("act")]
+        assert events == [("memory_purged", "a"), ("memory_purged", "b")]
+
+
+def test_a_column_is_either_of_each_row_or_the_same_in_all(store: Store) -> None:
+    ends: dict[str, list[float]] = {"entity_seq": [1], "memory_seq": [1], "relevance": [0.5]}
+    with (
+        store.write(Caller(), AT, "act") as tx,
+        pytest.raises(TypeError, match="relevance cannot be both"),
+    ):
+        tx.scope.rows.insert_all("entity_memory", ends, {"relevance": 1.0, "created_at": AT})
 
 
 def test_what_is_written_is_seen_by_the_next_look_of_its_transaction(store: Store) -> None:

@@ -80,7 +80,8 @@ class Journal:
         first = len(images) - len(values)
         own = [images[: first + 1], *([image] for image in images[first + 1 :])]
         subjects = [value.id for value in values]
-        self._entries += map(_Entry, repeat(kind.event), subjects, object_texts(kind.kept_of(values)), own)
+        payloads = object_texts(kind.kept_of(values)) or [JsonText("{}")] * len(values)
+        self._entries += map(_Entry, repeat(kind.event), subjects, payloads, own)
 
     def write(self) -> None:
         if self._scope.rows.images:

@@ -59,6 +59,8 @@ class Rows:
         same = {"space_id": self._space_id, **shared}
         if unknown := {*same, *columns} - set(COLUMNS[table]):
             raise TypeError(f"{table} has no {', '.join(sorted(unknown))}")
+        if twice := same.keys() & columns.keys():
+            raise TypeError(f"{', '.join(sorted(twice))} cannot be both of each row and the same in all")
         seqs = self._connection.insert_numbered(table, columns, same)
         numbered = {**columns, "seq": seqs}
         blank = {**dict.fromkeys(COLUMNS[table]), **same}
