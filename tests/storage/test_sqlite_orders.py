@@ -56,6 +56,24 @@ def test_a_few_rows_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: s
     assert not [step for step in plan if step.endswith("(space_id=?)") or step == "SCAN relation"]
 
 
+NUMBERED = sorted(name for name, sql in queries.load().items() if re.search(r"seq IN \(\{keys\}\)", sql))
+SLOTS = {"columns": "o.seq", "where": "1 = 1", "effective": "o.confidence", "table": "entity"}
+
+
+@pytest.mark.parametrize("query", NUMBERED)
+def test_rows_of_some_numbers_are_not_looked_for_in_a_whole_space(tmp_path: Path, query: str) -> None:
+    database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
+    store = Store(database).open()
+    with database.read() as connection:
+        keys, bound = connection.listed([1, 2])
+        sql = queries.load()[query].format(**SLOTS, keys=keys)
+        others = dict.fromkeys(re.findall(r"(?<!:):(\w+)", re.sub("--.*", "", sql)), 1)
+        plan = [row["detail"] for row in connection.run(f"EXPLAIN QUERY PLAN {sql}", {**others, **bound})]
+    store.close()
+    walked = [step for step in plan if step.endswith("(space_id=?)")]
+    assert not [step for step in walked if "event_order" not in step], "the largest number is read from it"
+
+
 def test_an_archived_memory_is_looked_up_by_its_content(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "memory.db", "NORMAL")
     store = Store(database).open()

@@ -6,8 +6,9 @@ SELECT o.source_seq, o.target_seq FROM relation o
  ORDER BY o.strength DESC, o.seq LIMIT :limit
 
 -- relations_among --
+-- `+ 0`: without it SQLite walks the whole space.
 SELECT {columns} FROM relation o JOIN entity s ON s.seq = o.source_seq JOIN entity t ON t.seq = o.target_seq
- WHERE o.space_id = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
+ WHERE o.space_id + 0 = :space_id AND o.ended_at IS NULL AND o.strength >= :min_strength
    AND o.source_seq IN ({keys}) AND o.target_seq IN ({keys})
  ORDER BY o.strength DESC, o.seq LIMIT :limit
 

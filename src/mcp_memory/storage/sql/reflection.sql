@@ -3,7 +3,8 @@ SELECT seq FROM reflection
  WHERE space_id = :space_id AND target_type = :target_type AND target_seq = :target_seq ORDER BY seq
 
 -- reflections_by_seq --
-SELECT {columns} FROM reflection o WHERE o.space_id = :space_id AND o.seq IN ({keys})
+-- `+ 0`: without it SQLite walks the whole space.
+SELECT {columns} FROM reflection o WHERE o.space_id + 0 = :space_id AND o.seq IN ({keys})
 
 -- reflections_about --
 SELECT {columns} FROM reflection o

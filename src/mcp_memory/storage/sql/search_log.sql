@@ -21,7 +21,8 @@ SELECT r.entity_seq, e.seq
  ORDER BY e.seq
 
 -- names_of_entities --
-SELECT seq, name FROM entity WHERE space_id = :space_id AND seq IN ({keys})
+-- `+ 0`: without it SQLite walks the whole space.
+SELECT seq, name FROM entity WHERE space_id + 0 = :space_id AND seq IN ({keys})
 
 -- add_feedback --
 INSERT INTO feedback (event_seq, entity_seq, sign, at) VALUES (:event_seq, :entity_seq, :sign, :at)
