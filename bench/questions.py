@@ -22,11 +22,19 @@ from bench.results import Goal, keep, machine, timing
 from bench.servers import PROGRAM
 from bench.stores import Json
 
+from mcp_memory.embedding import Embedder
+
 SIZE = 1000
-RUNS = 150
-COMMANDS = 20
+RUNS = 60
+"""Questions, and texts, for each start of the server."""
+STARTS = 5
+"""The same call takes a tenth more or less from one start to the next."""
+COMMANDS = 5
 SYNCED = 24_000
 """Bytes that one stored memory adds to the write-ahead log: six pages."""
+
+Times = dict[str, list[float]]
+"""Milliseconds, by what was done."""
 
 BESIDE = (
     "words are searched while the model computes; comparing vectors, ranking and reading rows, or writing "
@@ -34,26 +42,30 @@ BESIDE = (
 )
 
 
-def in_turns(acts: dict[str, Callable[[int], object]], count: int = RUNS) -> dict[str, Json]:
-    times: dict[str, list[float]] = {name: [] for name in acts}
+def in_turns(acts: dict[str, Callable[[int], object]], count: int = RUNS) -> Times:
+    times: Times = {name: [] for name in acts}
     for number in range(count):
         for name, act in acts.items():
             begun = time.perf_counter()
             act(number)
             times[name].append((time.perf_counter() - begun) * 1000)
-    return {name: timing(each) for name, each in times.items()}
+    return times
 
 
 def questions() -> list[str]:
     dice = random.Random(5)
     return [
-        f"what do we know about {_some(dice)} and the {_some(dice)} of {_some(dice)}" for _ in range(2 * RUNS)
+        f"what do we know about {_some(dice)} and the {_some(dice)} of {_some(dice)}"
+        for _ in range(2 * RUNS * STARTS)
     ]
 
 
 def statements() -> list[str]:
     dice = random.Random(6)
-    return [f"The {_some(dice)} beside the {_some(dice)} is {stores.sentence(dice)}." for _ in range(RUNS)]
+    return [
+        f"The {_some(dice)} beside the {_some(dice)} is {stores.sentence(dice)}."
+        for _ in range(RUNS * STARTS)
+    ]
 
 
 def _some(dice: random.Random) -> str:
@@ -72,9 +84,20 @@ def recall(question: str, environ: dict[str, str]) -> None:
 
 
 def measured() -> Json:
+    """Of all starts together, as if they were one."""
     model = stores.embedder()
-    asked, said = questions(), statements()
-    found: Json = {}
+    every = [once(model, start) for start in range(STARTS)]
+    return {
+        part: {name: timing([one for start in every for one in start[part][name]]) for name in every[0][part]}
+        for part in every[0]
+    }
+
+
+def once(model: Embedder, start: int) -> dict[str, Times]:
+    """The server from its start to its end; each time with other texts."""
+    asked = questions()[2 * start * RUNS :]
+    said = statements()[start * RUNS :]
+    found: dict[str, Times] = {}
     with servers.home() as (folder, environ):
         stores.copied(SIZE, folder)
         client = servers.ours(environ, "graph,memory")
@@ -141,7 +164,7 @@ def page(found: Json) -> str:
         "# Questions, new memories and commands",
         "",
         f"Made by `python -m bench.questions`: {machine()} {SIZE:,} entities with {SIZE * 3:,} observations; "
-        "through a thin client and the shared server. Milliseconds.",
+        f"through a thin client and the shared server, which is started {STARTS} times. Milliseconds.",
     ]
     for title, part in (
         ("A question in plain language", "question"),
