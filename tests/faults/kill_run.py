@@ -43,6 +43,8 @@ REPEATED = 500
 ORDERS = 4
 """Different orders of all acts, for kills at random times."""
 PAIRS = 6
+AT_RANDOM = "any, at random"
+"""The kind of round in which a process dies at any time."""
 DEATHS: tuple[How, ...] = ("before", "torn", "after")
 UNHARMFUL = frozenset({"disk", "dead rows", "durability"})
 """What `doctor` finds about the machine and the settings of a server for tests, not about the data."""
@@ -147,7 +149,7 @@ class Rounds:
 
     def at_random(self) -> None:
         """Kill at any time while all acts are carried out."""
-        self._killed_acts("any, at random", self._rehearsed(self._chance.choice(self._orders)), None)
+        self._killed_acts(AT_RANDOM, self._rehearsed(self._chance.choice(self._orders)), None)
 
     def operation(self, kind: str) -> None:
         """Kill at a step of a long operation, look that nothing is lost, and run it again."""
@@ -361,7 +363,7 @@ def heard_from(heard: Connection) -> list[Any]:
 def kinds_of(places: Places) -> list[str]:
     """Every act and operation, and kills at any time as often as a tenth of them together."""
     operations = [kind for kind, one in OPERATIONS.items() if places.name in one.databases]
-    return [*acts.ACTS, *operations, *["any, at random"] * 8]
+    return [*acts.ACTS, *operations, *[AT_RANDOM] * 8]
 
 
 def run(places: Iterable[tuple[Places, Places]], rounds: int, seed: int, kinds: Sequence[str] = ()) -> Report:
@@ -370,7 +372,7 @@ def run(places: Iterable[tuple[Places, Places]], rounds: int, seed: int, kinds: 
     for place, targets in places:
         here = Rounds(place, targets, report, chance)
         wanted = [kind for kind in kinds_of(place) if not kinds or kind in kinds]
-        for number in range(rounds):
+        for number in range(rounds if wanted else 0):
             _one(here, wanted[number % len(wanted)])
     return report
 
@@ -405,6 +407,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--json", type=Path, help="where to write the counts; default: standard output")
     options = parser.parse_args()
+    known = {*acts.ACTS, *OPERATIONS, AT_RANDOM}
+    if unknown := set(options.kinds) - known:
+        parser.error(f"no such kind: {', '.join(sorted(unknown))}. There are: {', '.join(sorted(known))}")
     print(f"seed {options.seed}", file=sys.stderr)
     with (
         tempfile.TemporaryDirectory(prefix="mcp-kills-") as folder,
