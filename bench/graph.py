@@ -39,7 +39,7 @@ FIFTY = "50 entities × 3 observations"
 
 Call = Callable[[Server, int], object]
 Times = dict[str, list[float]]
-"""Milliseconds, by server."""
+"""Milliseconds, by server; `alone` is ours while the other does nothing."""
 
 
 def bulk(number: int) -> list[Json]:
