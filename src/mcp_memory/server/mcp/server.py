@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
@@ -64,6 +65,8 @@ class Dispatcher:
     """The client's project, to which its memories belong."""
     view: View | None = None
     """Shows results inside a conversation."""
+    seats: threading.Semaphore = field(default_factory=threading.Semaphore)
+    """Limits those that are answered by threads of their own, beside the limiter."""
 
     def __post_init__(self) -> None:
         self.watchers = Watchers(self.feed, self._changed)
@@ -128,7 +131,6 @@ class Dispatcher:
         given the answer in the tool's thread, unless somebody is to be told before.
         """
         tool, tool_set = self._tools.get(call.tool) or self._only_in_view[call.tool]
-        call = replace(call, caller=replace(call.caller, via="assistant", tool=tool.name))
         caller = call.caller
         told = self.watchers.telling_count(caller.space)
 
@@ -143,6 +145,23 @@ class Dispatcher:
             # Even if it changed nothing, as Anthropic's server does.
             await self.watchers.tell(caller.space, otherwise=self._resources, since=told)
         return result
+
+    def begin_here(self, tool: str) -> bool:
+        """Whether a thread may answer a call of the tool with `answer_here`, which it must then do. It may
+        not if others are to be told, or if as many requests are handled as may be.
+        """
+        if not self._tools[tool][0].only_reads and self.watchers.are_watching(self.space):
+            return False
+        if self.limiter is not None and not self.limiter.available_tokens:
+            return False
+        return self.seats.acquire(blocking=False)
+
+    def answer_here(self, call: Call, notes: list[Work]) -> types.CallToolResult:
+        """The answer of a tool that is offered, in this thread."""
+        try:
+            return self._run(*self._tools[call.tool], call, quietly, notes)
+        finally:
+            self.seats.release()
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         await self.watchers.subscribe(self._caller(context).space, context.session, str(params.uri))
@@ -268,7 +287,8 @@ class Dispatcher:
     ) -> types.CallToolResult:
         try:
             self._engine_in_use = self.engine()
-            engine = self._engine_in_use.acting_for(call.caller)
+            caller = replace(call.caller, via="assistant", tool=tool.name)
+            engine = self._engine_in_use.acting_for(caller)
             if notes is not None:
                 engine = engine.noting_later(notes.append)
             if call.key is None or tool.only_reads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -56,6 +57,7 @@ class Service:
         self._own_feed = feed is None
         self._feed = feed or Feed(engine.unasked)
         self._limiter: anyio.CapacityLimiter | None = None
+        self._seats = threading.Semaphore(workers)
         self._tasks: anyio.abc.TaskGroup | None = None
         self.host = Host(endpoint, open=self._open, answer=self._answer, idle=idle)
 
@@ -117,6 +119,7 @@ class Service:
             limiter=self._limiter,
             project=project_of(hello.folder).key,
             view=view_for(sets, View()),
+            seats=self._seats,
         )
         return Offer(dispatcher, sets[0].greeting)
 

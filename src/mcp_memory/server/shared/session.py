@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import closing, suppress
+from contextlib import aclosing, closing, suppress
+from dataclasses import dataclass
+from functools import partial
 
 import anyio
 import anyio.abc
@@ -17,12 +19,13 @@ from mcp_memory.server.mcp.request_key import RequestKey
 from mcp_memory.server.mcp.server import Call, Dispatcher, Work, greeting, serving
 from mcp_memory.server.mcp.stdio import LAST_ANSWERS, MOST_UNANSWERED, refusal
 from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
+from mcp_memory.server.shared.incoming import incoming
 from mcp_memory.server.shared.outgoing import Outgoing
 from mcp_memory.thin import wire
 
 log = logging.getLogger(__name__)
 
-Incoming = SessionMessage | Exception
+Parsed = SessionMessage | Exception
 
 
 class ClientSession:
@@ -33,6 +36,7 @@ class ClientSession:
     ) -> None:
         self._reader = reader
         self._writer = writer
+        self._loop = asyncio.get_running_loop()
         self._dispatcher = dispatcher
         self._server = serving(dispatcher, own_feed=False)
         self._name = name
@@ -44,17 +48,24 @@ class ClientSession:
         self._initialize: types.RequestId | None = None
         self._version = ""
         """Of the protocol, once the handshake is done."""
-        self._finishing: dict[int, anyio.Event] = {}
+        self._finishing: dict[int, asyncio.Event] = {}
         """Calls that were answered and whose use is still to be noted: the client's next one is to see it."""
         self.client_name = ""
         """The client's name from the handshake."""
 
     async def run(self) -> None:
         """Serve until the client hangs up or the session is drained."""
-        to_server, requests = anyio.create_memory_object_stream[Incoming]()
+        to_server, requests = anyio.create_memory_object_stream[Parsed]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
+        self._incoming = incoming(
+            self._reader,
+            self._writer,
+            take=self._take,
+            is_quiet=self._is_quiet,
+            longest=wire.LONGEST_LINE,
+        )
         with closing(Outgoing(self._writer)) as self._outgoing:
-            async with anyio.create_task_group() as tasks:
+            async with aclosing(self._incoming), anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 tasks.start_soon(self._read, to_server)
                 tasks.start_soon(self._write, from_server)
@@ -65,10 +76,10 @@ class ClientSession:
         """Accept no further requests, and end once running ones are answered."""
         self._reading.cancel()
 
-    async def _read(self, onward: MemoryObjectSendStream[Incoming]) -> None:
+    async def _read(self, onward: MemoryObjectSendStream[Parsed]) -> None:
         async with onward:
             with self._reading, suppress(OSError, ValueError):
-                while (line := await self._reader.readline()).endswith(b"\n"):
+                while (line := await self._incoming.line()).endswith(b"\n"):
                     # Requests that were read are completed, even if no more are accepted.
                     with anyio.CancelScope(shield=True):
                         await self._receive(line, onward)
@@ -83,15 +94,11 @@ class ClientSession:
             self._fewer = anyio.Event()
             await self._fewer.wait()
 
-    async def _receive(self, line: bytes, onward: MemoryObjectSendStream[Incoming]) -> None:
-        number, again, rest = wire.number_of(line)
-        text = rest.decode("utf-8", "replace")
+    async def _receive(self, line: bytes, onward: MemoryObjectSendStream[Parsed]) -> None:
+        number, again, text = _split(line)
         if number is not None and (call := self._direct(text)):
-            self._unanswered[call.id] = number
-            # Now, while the use of what the client saw last may still be noted.
-            self._dispatcher.foresee(call.tool, call.arguments)
             assert self._tasks is not None
-            self._tasks.start_soon(self._answer, call, self._key(number, again), number)
+            self._tasks.start_soon(self._answer, self._accept(call, number, again))
             return
         message = _parsed(text)
         if refused := refusal(message):
@@ -101,46 +108,106 @@ class ClientSession:
             message = self._noted(message.message, number, again)
         await onward.send(message)
 
+    def _take(self, line: bytes) -> Work | None:
+        """The work for a line, if it is a call that the thread which reads can answer."""
+        number, again, text = _split(line)
+        call = self._direct(text) if number is not None else None
+        if number is None or call is None or not self._dispatcher.begin_here(call.tool):
+            return None
+        return partial(self._answer_here, self._accept(call, number, again))
+
+    def _is_quiet(self) -> bool:
+        """Whether nothing is in progress, and the next line may be a plain call."""
+        if self._version not in VERSIONS or self._finishing:
+            return False
+        return not self._unanswered.keys() - self._listening
+
     def _direct(self, text: str) -> DirectCall | None:
         """The call on a line, if it can be answered without the protocol library."""
         call = read_call(text) if self._version in VERSIONS else None
         return call if call and self._dispatcher.offers(call.tool) else None
 
-    async def _answer(self, direct: DirectCall, key: RequestKey, number: int) -> None:
+    def _accept(self, direct: DirectCall, number: int, again: bool) -> _Accepted:
+        self._unanswered[direct.id] = number
+        # Now, while the use of what the client saw last may still be noted.
+        self._dispatcher.foresee(direct.tool, direct.arguments)
+        caller = self._dispatcher.local_caller(self.client_name)
+        return _Accepted(
+            direct.id, number, Call(direct.tool, direct.arguments, caller, self._key(number, again))
+        )
+
+    def _is_awaited(self, accepted: _Accepted) -> bool:
+        return self._unanswered.get(accepted.id) == accepted.number  # else the client has cancelled it
+
+    async def _answer(self, accepted: _Accepted) -> None:
         for finishing in list(self._finishing.values()):
             await finishing.wait()
         notes: list[Work] = []
-        call = Call(direct.tool, direct.arguments, self._dispatcher.local_caller(self.client_name), key)
-        finished, answered = anyio.Event(), False
-
-        def is_awaited() -> bool:
-            return self._unanswered.get(direct.id) == number  # else the client has cancelled it
+        finished, answered = asyncio.Event(), False
 
         def answer(result: types.CallToolResult) -> None:
             nonlocal answered
-            self._finishing[number] = finished
-            line = answer_line(direct.id, result)
-            answered = not is_awaited() or self._outgoing.send_now(wire.answering(number, line))
+            self._finishing[accepted.number] = finished
+            line = accepted.line(result)
+            answered = not self._is_awaited(accepted) or self._outgoing.send_now(line)
 
         try:
-            result = await self._dispatcher.answer(call, notes=notes, at_once=answer)
-            line = b"" if answered else answer_line(direct.id, result)
+            result = await self._dispatcher.answer(accepted.call, notes=notes, at_once=answer)
+            line = b"" if answered else accepted.line(result)
         except Exception:
-            log.exception("%s failed", direct.tool)
-            error = types.ErrorData(code=types.INTERNAL_ERROR, message="Internal server error")
-            line = _dumped(types.JSONRPCError(jsonrpc="2.0", id=direct.id, error=error))
+            line = accepted.failure()
         try:
-            if is_awaited():
+            if self._is_awaited(accepted):
                 if not answered:
-                    self._finishing[number] = finished
-                    await self._send(number, line)
-                self._settle(direct.id)
+                    self._finishing[accepted.number] = finished
+                    await self._send_line(line)
+                self._settle(accepted.id)
             if notes:
                 with anyio.CancelScope(shield=True):
                     await self._dispatcher.in_thread(lambda: [note() for note in notes])
         finally:
             finished.set()
-            self._finishing.pop(number, None)
+            self._finishing.pop(accepted.number, None)
+            self._incoming.look_again()
+
+    def _answer_here(self, accepted: _Accepted) -> None:
+        """The same in the thread that has read the call. It does not wait: the client may be slow."""
+        notes: list[Work] = []
+        finished = asyncio.Event()
+        try:
+            line = accepted.line(self._dispatcher.answer_here(accepted.call, notes))
+        except Exception:
+            line = accepted.failure()
+        self._finishing[accepted.number] = finished
+        try:
+            if self._is_awaited(accepted):
+                if self._outgoing.send_now(line):
+                    self._unanswered.pop(accepted.id, None)
+                else:
+                    self._tell_loop(lambda: self._send_later(accepted, line))
+            for note in notes:
+                note()
+        finally:
+            self._finishing.pop(accepted.number, None)
+            if not self._incoming.is_lent:
+                self._tell_loop(lambda: self._note_finished(finished))
+
+    def _send_later(self, accepted: _Accepted, line: bytes) -> None:
+        async def send() -> None:
+            await self._send_line(line)
+            if self._is_awaited(accepted):
+                self._settle(accepted.id)
+
+        if self._tasks is not None and not self._tasks.cancel_scope.cancel_called:
+            self._tasks.start_soon(send)
+
+    def _note_finished(self, finished: asyncio.Event) -> None:
+        finished.set()
+        self._fewer.set()
+
+    def _tell_loop(self, what: Work) -> None:
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(what)
 
     def _key(self, number: int, again: bool) -> RequestKey:
         return RequestKey(key=f"{self._name}/{number}", again=again)
@@ -172,17 +239,46 @@ class ClientSession:
                 if number is not None and not isinstance(content, types.JSONRPCRequest):
                     self._settle(getattr(content, "id", None))
 
-    async def _send(self, number: int | None, line: bytes) -> None:
+    async def _send(self, number: int | None, message: bytes) -> None:
+        await self._send_line(
+            wire.answering(number, message) if number is not None else wire.unnumbered(message)
+        )
+
+    async def _send_line(self, line: bytes) -> None:
         with suppress(OSError):  # the client has disconnected; its requests are completed anyway
-            await self._outgoing.send(
-                wire.answering(number, line) if number is not None else wire.unnumbered(line)
-            )
+            await self._outgoing.send(line)
 
     def _settle(self, id: types.RequestId | None) -> None:
         if id is not None:
             self._unanswered.pop(id, None)
             self._listening.discard(id)
         self._fewer.set()
+        self._incoming.look_again()
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """A plain call, until it is answered."""
+
+    id: types.RequestId
+    number: int
+    call: Call
+
+    def line(self, result: types.CallToolResult) -> bytes:
+        return wire.answering(self.number, answer_line(self.id, result))
+
+    def failure(self) -> bytes:
+        """Called where the error is handled."""
+        log.exception("%s failed", self.call.tool)
+        error = types.ErrorData(code=types.INTERNAL_ERROR, message="Internal server error")
+        return wire.answering(
+            self.number, _dumped(types.JSONRPCError(jsonrpc="2.0", id=self.id, error=error))
+        )
+
+
+def _split(line: bytes) -> tuple[int | None, bool, str]:
+    number, again, message = wire.number_of(line)
+    return number, again, message.decode("utf-8", "replace")
 
 
 def _introduced(info: object) -> str:
@@ -193,7 +289,7 @@ def _dumped(message: types.JSONRPCMessage) -> bytes:
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
-def _parsed(text: str) -> Incoming:
+def _parsed(text: str) -> Parsed:
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
     except Exception as error:
