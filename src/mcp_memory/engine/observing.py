@@ -32,6 +32,7 @@ class Observer:
         self._known = found.memories
         self._held = _held(tx, self._known)
         self._new = _made(tx, found.free_hashes, new_id, kind=kind, flagged=flagged)
+        """Those made here, until an entity has them."""
         self._links: list[tuple[Entity, Memory]] = []
 
     def add(self, entity: Entity, texts: Sequence[str]) -> list[Memory]:
@@ -42,11 +43,15 @@ class Observer:
         added: dict[str, Memory] = {}
         linked = []
         for text in texts:
-            if self._is_current(entity, text) or (text in added and not self._repeats):
-                continue
-            memory = added.get(text) or self._memory(entity, text)
-            if text in added or (entity.seq, text) not in self._held:
+            memory = self._new.pop(text, None)
+            if memory is not None:
                 self._links.append((entity, memory))
+            elif self._is_current(entity, text) or (text in added and not self._repeats):
+                continue
+            else:
+                memory = added.get(text) or self._memory(entity, text)
+                if text in added or (entity.seq, text) not in self._held:
+                    self._links.append((entity, memory))
             added[text] = self._known[text] = memory
             linked.append(memory)
         self._held |= {(entity.seq, text) for text in added}
@@ -61,9 +66,6 @@ class Observer:
         return (entity.seq, text) in self._held and self._known[text].superseded_at is None
 
     def _memory(self, entity: Entity, text: str) -> Memory:
-        new = self._new.pop(text, None)
-        if new is not None:
-            return new
         if self._known[text].superseded_by is not None:
             # `_revived` looks up which entities have the successor; links made so far count.
             self.flush()

@@ -8,8 +8,9 @@ fields of a value with those of its shapes.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, cast, get_type_hints
 
@@ -69,8 +70,8 @@ class Shape(BaseModel):
 
     def fill(self, kind: type[D], **more: Any) -> D:
         """A domain value of this kind from the fields that both have; `more` overrides and adds."""
-        shared = {name: getattr(self, name) for name in _shared(type(self), kind)}
-        return kind(**{**shared, **more})
+        names, read = _shared(type(self), kind)
+        return kind(**{**dict(zip(names, read(self), strict=True)), **more})
 
     def values(self, kind: type[DataclassInstance] | None = None) -> dict[str, Any]:
         """The fields as keyword arguments of a use case; `kind`: only those that this dataclass has."""
@@ -83,9 +84,15 @@ class Shape(BaseModel):
 
 
 @cache
-def _shared(shape: type[Shape], kind: type[DataclassInstance]) -> tuple[str, ...]:
+def _shared(
+    shape: type[Shape], kind: type[DataclassInstance]
+) -> tuple[tuple[str, ...], Callable[[Shape], Iterable[Any]]]:
+    """The fields that both have, and what reads their values."""
     declared = {field.name for field in dataclasses.fields(kind)}
-    return tuple(name for name in shape.model_fields if name in declared)
+    names = tuple(name for name in shape.model_fields if name in declared)
+    if len(names) > 1:
+        return names, attrgetter(*names)  # which returns a tuple only of several
+    return names, lambda given: [getattr(given, name) for name in names]
 
 
 def drawn(
