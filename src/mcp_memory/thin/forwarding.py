@@ -34,22 +34,31 @@ MOST_UNANSWERED = 64
 LOOK_EVERY = 1.0
 """Polling interval in seconds for a server that is needed only for change notifications."""
 
+_PARTS_OF_CALL = (b'"tools/call"', b'"id"', b'"method"')
+
 
 class Request:
     """An unanswered request of the client."""
 
-    def __init__(self, message: Message, line: bytes) -> None:
-        self.message = message
+    def __init__(self, line: bytes, message: Message | None = None) -> None:
         self.line = line
+        self._message = message
         self.was_sent = False
 
     @property
+    def message(self) -> Message:
+        """Read when it is first needed."""
+        if self._message is None:
+            self._message = wire.decoded(self.line)
+        return self._message
+
+    @property
     def id(self) -> Any:
-        return self.message["id"]
+        return self.message.get("id")
 
     @property
     def is_urgent(self) -> bool:
-        return bool(self.message["method"] != wire.LISTEN)
+        return bool(self.message.get("method") != wire.LISTEN)
 
 
 class Forwarder:
@@ -83,16 +92,33 @@ class Forwarder:
         self._greeted = False
 
     def feed(self, line: bytes) -> None:
+        if self._connection is not None and all(part in line for part in _PARTS_OF_CALL):
+            self._take_call(line)
+            return
         message = wire.decoded(line)
-        is_request = "method" in message and isinstance(message.get("id"), int | str)
+        is_request = _is_request(message)
         if is_request:
             self._wait_for_room()
         with self._sending:
             if is_request:
-                self._take_request(Request(message, line))
+                self._take_request(Request(line, message))
             else:
                 self._note(message, line)
                 self._pass_on(wire.unnumbered(line))
+
+    def _take_call(self, line: bytes) -> None:
+        """Send what looks like a call of a tool before it is read, which takes as long as a small call."""
+        self._wait_for_room()
+        with self._sending:
+            request = Request(line)
+            number = self._number_and_pass_on(request)
+            if not _is_request(request.message):
+                # The server ignores the number.
+                with self._state:
+                    self._unanswered.pop(number, None)
+                self._note(request.message, line)
+            else:
+                self._note_request(request)
 
     def _wait_for_room(self) -> None:
         """Stop reading from a client that does not read its answers, to bound memory."""
@@ -105,11 +131,18 @@ class Forwarder:
             self._state.wait_for(lambda: not self._urgent(), LAST_ANSWERS)
 
     def _take_request(self, request: Request) -> None:
-        self._era = era_of(request.message, self._era) if describes(request.message) else self._era
-        if request.message["method"] == "initialize":
-            self._initialize = request
+        self._note_request(request)
         if self._connection is None and self._answer_from_description(request):
             return
+        self._number_and_pass_on(request)
+
+    def _note_request(self, request: Request) -> None:
+        if describes(request.message):
+            self._era = era_of(request.message, self._era)
+        if request.message["method"] == "initialize":
+            self._initialize = request
+
+    def _number_and_pass_on(self, request: Request) -> int:
         with self._state:
             self._number += 1
             number = self._number
@@ -118,6 +151,7 @@ class Forwarder:
         # A partly sent line may have been received.
         request.was_sent = self._connection is not None
         self._pass_on(wire.numbered(number, request.line, again=False))
+        return number
 
     def _answer_from_description(self, request: Request) -> bool:
         known = self._description.answer(request.message, self._era) if describes(request.message) else None
@@ -183,7 +217,7 @@ class Forwarder:
             if told is not self._initialize:
                 self._send_own(connection, told)
         for line in self._subscriptions.values():
-            self._send_own(connection, Request(wire.decoded(line), line))
+            self._send_own(connection, Request(line))
         with self._state:
             unanswered = list(self._unanswered.items())
         for number, request in unanswered:
@@ -247,6 +281,10 @@ class Forwarder:
 
     def _urgent_count(self) -> int:
         return sum(request.is_urgent for request in self._unanswered.values())
+
+
+def _is_request(message: Message) -> bool:
+    return "method" in message and isinstance(message.get("id"), int | str)
 
 
 def forward(connector: Connector, description: HandshakeCache, incoming: Iterable[bytes]) -> int:

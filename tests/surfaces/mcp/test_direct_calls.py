@@ -16,6 +16,7 @@ from mcp_memory.errors import MemoryServerError
 from mcp_memory.server.mcp.sets import tool_sets
 from mcp_memory.server.mcp.tools import Tool, refusal
 from mcp_memory.server.shared.direct_calls import VERSIONS, DirectCall, answer_line, read_call
+from mcp_memory.thin.forwarding import LAST_ANSWERS
 from tests.conftest import EngineMaker
 from tests.engine.test_local_model import Local
 from tests.surfaces.mcp.test_any_arguments import objects
@@ -149,3 +150,16 @@ def test_a_call_that_was_cancelled_is_not_answered(person: Person) -> None:  # n
         one.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
     # Whether or not the answers were faster than the cancelling, the session goes on.
     assert one.ask("tools/call", name="read_graph", arguments={})["structuredContent"]["entities"] == []
+
+
+def test_what_only_looks_like_a_call_is_not_waited_for(person: Person) -> None:  # noqa: F811
+    one = person.assistant()
+    one.greet()
+    one.create("tea")
+    beside = {"requestId": "unknown", "_meta": {"id": "tools/call"}}
+    one.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": beside})
+    assert one.ask("ping", _meta={"like": "tools/call"}) == {}
+    assert one.sees("tea")
+    assert one.process.stdin
+    one.process.stdin.close()
+    assert one.process.wait(LAST_ANSWERS / 2) == 0, "it waits for an answer"
