@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ _LONG = 48  # tokens; a single text of more is computed faster by several thread
 _STRETCH, _SPREAD = 1.5, 16
 _MOST_FORESEEN = 500  # characters; a longer text takes so long that its beginning does not matter
 _MAX_THREADS = 4
+_BEGINNING = 0.0005  # seconds that a thread takes to begin at most, unless all are busy
 _SPIN = 100  # microseconds; the operators of one run follow each other faster than a thread wakes up
 _CHARACTERS_PER_TOKEN = 64  # far above any language's; avoids tokenizing text that is truncated anyway
 _HIDDEN_STATES = ("last_hidden_state", "token_embeddings")
@@ -100,9 +100,12 @@ class OnnxEmbedder:
     def _submitted(self, model: _Loaded, text: str, purpose: Purpose) -> Future[Vectors]:
         # Cut into tokens here: that would let go of the interpreter in the other thread, and have it wait for
         # this one before it computes.
-        begun = self._threads.submit(model.vectors, [model.tokens(self._prefix(purpose) + text)])
-        # Lets go of the interpreter, so that the other thread begins now and not at this one's next wait.
-        time.sleep(0)
+        tokens = model.tokens(self._prefix(purpose) + text)
+        computing = threading.Lock()
+        computing.acquire()
+        begun = self._threads.submit(model.vectors, [tokens], computing.release)
+        # To begin it needs the interpreter, which this thread would keep: what it does has time until later.
+        computing.acquire(timeout=_BEGINNING)
         return begun
 
     def _prefix(self, purpose: Purpose) -> str:
@@ -150,8 +153,12 @@ class _Loaded:
         ids: list[int] = self._tokenizer.encode(short).ids
         return ids
 
-    def vectors(self, batch: Sequence[Sequence[int]]) -> Vectors:
-        """One row of length one per list of tokens."""
+    def vectors(
+        self, batch: Sequence[Sequence[int]], computing: Callable[[], object] = lambda: None
+    ) -> Vectors:
+        """One row of length one per list of tokens. `computing` is called when the interpreter is needed no
+        more, until all is computed.
+        """
         import numpy as np
 
         width = max(1, *map(len, batch))
@@ -161,7 +168,7 @@ class _Loaded:
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         session = self._session_for_long() if len(batch) == 1 and width > _LONG else self._session
-        return unit_rows(self._pooled(self._run(session, ids, mask), mask), self._card)
+        return unit_rows(self._pooled(self._run(session, ids, mask, computing), mask), self._card)
 
     def _session_for_long(self) -> Any:
         """Made when first needed: it keeps the mapped pages of the weights in memory beside their copy."""
@@ -172,7 +179,7 @@ class _Loaded:
                 self._for_long = _open_session(self._weights, self._cores, copied=False)
             return self._for_long
 
-    def _run(self, session: Any, ids: Any, mask: Any) -> Any:
+    def _run(self, session: Any, ids: Any, mask: Any, computing: Callable[[], object]) -> Any:
         import numpy as np
 
         known = {
@@ -183,6 +190,7 @@ class _Loaded:
         }
         try:
             given = {name: known[name].astype(kind) for name, kind in self._inputs.items()}
+            computing()
             return session.run([self._output], given)[0]
         except Exception as error:  # as in `_load`; a model may also want an input we do not know
             raise Unavailable(f"the model {self._card.name} cannot run: {error}") from error
