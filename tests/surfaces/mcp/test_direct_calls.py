@@ -29,6 +29,9 @@ TOOLS: dict[tuple[str, str], Tool] = {
     for tool in tool_set.tools
 }
 
+FOR_THE_LIBRARY = {"io.modelcontextprotocol/unknown": True}
+"""About a call that is then not answered without it."""
+
 
 def written_by_the_library(result: types.CallToolResult, version: str) -> bytes:
     dumped = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -83,7 +86,12 @@ def test_the_model_begins_with_the_text_that_the_tool_will_ask_for(
     "line",
     [
         '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"name": "tools/call"}}',
-        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "_meta": {}}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "_meta": []}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "_meta": null}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", '
+        '"params": {"name": "x", "_meta": {"progressToken": true}}}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", '
+        '"params": {"name": "x", "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}}',
         '{"jsonrpc": "2.0", "id": true, "method": "tools/call", "params": {"name": "x"}}',
         '{"jsonrpc": "2.0", "id": null, "method": "tools/call", "params": {"name": "x"}}',
         '{"jsonrpc": "1.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}',
@@ -106,6 +114,24 @@ def test_a_plain_call_is_read() -> None:
     assert read_call(line) == DirectCall("7", "open_nodes", {"names": ["Ana"]})
 
 
+def test_clients_may_say_more_about_a_call() -> None:
+    about = {"progressToken": 3, "claudecode/toolUseId": "toolu_1"}
+    call = {"name": "read_graph", "_meta": about}
+    line = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call})
+    assert read_call(line) == DirectCall(7, "read_graph", {}, wants_progress=True)
+
+
+def test_who_asks_for_progress_is_told_of_it(person: Person) -> None:  # noqa: F811
+    one = person.assistant()
+    one.greet()
+    source = person.folder / "memory.jsonl"
+    ana = {"type": "entity", "name": "Ana", "entityType": "person", "observations": ["likes tea"]}
+    source.write_text(json.dumps(ana) + "\n")
+    one.ask("tools/call", name="read_graph", arguments={}, _meta={"progressToken": 1})
+    one.ask("tools/call", name="migrate", arguments={"source_path": str(source)}, _meta={"progressToken": 2})
+    assert {told["params"]["progressToken"] for told in one.heard} == {2}
+
+
 def test_both_ways_through_the_shared_server_answer_the_same(person: Person) -> None:  # noqa: F811
     one = person.assistant("--tools", "graph,memory")
     one.greet()
@@ -118,7 +144,7 @@ def test_both_ways_through_the_shared_server_answer_the_same(person: Person) -> 
         ("open_nodes", {"no_such_field": 1}),
     ):
         direct = one.ask("tools/call", name=name, arguments=arguments)
-        by_library = one.ask("tools/call", name=name, arguments=arguments, _meta={})
+        by_library = one.ask("tools/call", name=name, arguments=arguments, _meta=FOR_THE_LIBRARY)
         assert direct == by_library
 
 

@@ -108,6 +108,9 @@ class Dispatcher:
     def offers(self, tool: str) -> bool:
         return tool in self._tools
 
+    def reports_progress(self, tool: str) -> bool:
+        return self._tools[tool][0].reports_progress
+
     def foresee(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Let the model begin with the text of a call that is about to be answered."""
         if self._engine_in_use is not None and tool in self._tools:

@@ -79,6 +79,8 @@ class Tool:
     """The argument that is embedded as a question."""
     says: str = ""
     """The argument that is embedded as a text to be stored."""
+    reports_progress: bool = False
+    """Whether `run` uses what it is given to tell of progress."""
 
     @cached_property
     def input_schema(self) -> Json:
@@ -346,6 +348,7 @@ def tool(
             run=run,
             asks=asks,
             says=says,
+            reports_progress=tells,
         )
 
     return declared

@@ -125,7 +125,9 @@ class ClientSession:
     def _direct(self, text: str) -> DirectCall | None:
         """The call on a line, if it can be answered without the protocol library."""
         call = read_call(text) if self._version in VERSIONS else None
-        return call if call and self._dispatcher.offers(call.tool) else None
+        if call is None or not self._dispatcher.offers(call.tool):
+            return None
+        return None if call.wants_progress and self._dispatcher.reports_progress(call.tool) else call
 
     def _accept(self, direct: DirectCall, number: int, again: bool) -> _Accepted:
         self._unanswered[direct.id] = number
