@@ -122,6 +122,8 @@ class Forwarder:
 
     def _wait_for_room(self) -> None:
         """Stop reading from a client that does not read its answers, to bound memory."""
+        if len(self._unanswered) < MOST_UNANSWERED:
+            return  # only this thread adds to them
         with self._state:
             self._state.wait_for(lambda: self._urgent_count() < MOST_UNANSWERED)
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 COMMAND = "shared-server"
 LONGEST_LOG = 1_000_000
 """Bytes."""
+TUNABLES = "GLIBC_TUNABLES"
+LARGE_PAGES = "glibc.malloc.hugetlb=1"
+"""Asks the system for them, which may decline. C libraries that do not know it ignore it."""
 
 
 def start_server(endpoint: Endpoint, settings: ThinSettings) -> Popen[bytes] | None:
@@ -68,7 +71,7 @@ def _started(endpoint: Endpoint, settings: ThinSettings, turn: int) -> Popen[byt
                     stderr=log,
                     # Not the client's folder, which could then not be unmounted.
                     cwd=settings.folder if settings.is_relative else os.path.abspath(os.sep),
-                    env=own_environment(settings),
+                    env=_server_environment(settings),
                     **options,
                 )
         except OSError as error:
@@ -99,6 +102,20 @@ def own_environment(settings: ThinSettings) -> dict[str, str]:
     environ = dict(os.environ)
     if environ.get(f"{PREFIX}CONFIG"):
         environ[f"{PREFIX}CONFIG"] = os.path.abspath(os.path.expanduser(environ[f"{PREFIX}CONFIG"]))
+    return environ
+
+
+def _server_environment(settings: ThinSettings) -> dict[str, str]:
+    """With large pages for what the server allocates, where the system has them.
+
+    For each question the model reads all of its weights. What comes after it then looks up most of its small
+    pages anew, which takes a twentieth of a question and of a bulk write.
+    """
+    environ = own_environment(settings)
+    name, _, _ = LARGE_PAGES.partition("=")
+    given = environ.get(TUNABLES, "")
+    if sys.platform == "linux" and name not in given:
+        environ[TUNABLES] = f"{given}:{LARGE_PAGES}" if given else LARGE_PAGES
     return environ
 
 

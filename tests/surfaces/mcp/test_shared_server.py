@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -219,6 +220,16 @@ def test_other_settings_of_the_process_have_another_server(person: Person) -> No
     one.create("tea")
     assert not other.sees("tea")
     assert len(person.servers) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a C library is asked for them")
+def test_the_server_asks_for_large_pages_beside_what_the_person_has_set(person: Person) -> None:
+    assistant = person.assistant(GLIBC_TUNABLES="glibc.malloc.perturb=0")
+    assistant.greet()
+    assert not assistant.sees("tea")
+    environ = Path(f"/proc/{person.server}/environ").read_bytes()
+    # The C library takes the list apart where it stands.
+    assert re.search(rb"\0GLIBC_TUNABLES=glibc.malloc.perturb=0[:\0]glibc.malloc.hugetlb=1\0", environ)
 
 
 def test_it_leaves_when_nobody_has_needed_it_for_a_while(person: Person) -> None:
