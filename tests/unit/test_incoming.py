@@ -243,3 +243,43 @@ def test_each_line_is_read_once_and_in_order(seed: int) -> None:
 
     asyncio.run(talk())
     assert sorted(read, key=lambda line: int(line.split()[1])) == said
+
+
+def test_the_loop_reads_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def talk() -> list[bytes]:
+        async with connected(lambda _: None) as (lines, client):
+            client.sendall(b"first\nsecond\n")
+            return [await lines.line(), await lines.line()]
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert asyncio.run(talk()) == [b"first\n", b"second\n"]
+
+
+class _Panic(BaseException):
+    """As libraries in other languages raise it."""
+
+
+def test_a_panic_in_the_thread_ends_nothing() -> None:
+    def panic() -> None:
+        raise _Panic
+
+    def take(line: bytes) -> Work | None:
+        if line == b"not to be taken\n":
+            raise _Panic
+        return panic if line == b"call\n" else None
+
+    async def talk() -> list[bytes]:
+        async with connected(take) as (lines, client):
+            next_line = asyncio.ensure_future(lines.line())
+            await lent(lines)
+            client.sendall(b"call\n")
+            client.sendall(b"not to be taken\n")
+            while (line := await next_line) == b"call\n":  # if both had come when the thread looked
+                next_line = asyncio.ensure_future(lines.line())
+            client.sendall(b"third\n")
+            return [line, await lines.line()]
+
+    assert asyncio.run(talk()) == [b"not to be taken\n", b"third\n"]

@@ -113,7 +113,7 @@ class Forwarder:
             request = Request(line)
             number = self._number_and_pass_on(request)
             if not _is_request(request.message):
-                # The server ignores the number.
+                # The server ignores the number, or reads what is no text otherwise, and answers.
                 with self._state:
                     self._unanswered.pop(number, None)
                 self._note(request.message, line)
@@ -247,7 +247,7 @@ class Forwarder:
             self._state.notify_all()
 
     def _learn(self, request: Request, line: bytes) -> None:
-        method = request.message["method"]
+        method = request.message.get("method")
         if describes(request.message):
             self._learn_description(request, line)
         elif method in ("resources/subscribe", "resources/unsubscribe"):

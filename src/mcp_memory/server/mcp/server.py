@@ -113,8 +113,13 @@ class Dispatcher:
 
     def foresee(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Let the model begin with the text of a call that is about to be answered."""
-        if self._engine_in_use is not None and tool in self._tools:
+        if self._engine_in_use is None or tool not in self._tools:
+            return
+        try:
             self._tools[tool][0].foresee(self._engine_in_use, arguments)
+        except Exception:
+            # The call meets the same, and has somebody to tell it to.
+            log.debug("the model cannot begin with %s", tool, exc_info=True)
 
     def local_caller(self, client: str) -> Caller:
         """The caller of a process that the person runs themselves."""

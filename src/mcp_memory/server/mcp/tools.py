@@ -80,7 +80,7 @@ class Tool:
     says: str = ""
     """The argument that is embedded as a text to be stored."""
     reports_progress: bool = False
-    """Whether `run` uses what it is given to tell of progress."""
+    """Whether `run` reports progress."""
 
     @cached_property
     def input_schema(self) -> Json:

@@ -70,8 +70,6 @@ class LentIncoming(Incoming):
         assert isinstance(writer.transport, asyncio.Transport)
         self._transport = writer.transport
         connected: socket.socket = writer.get_extra_info("socket")
-        self._socket = connected.dup()  # which the transport cannot close under the thread's hands
-        self._socket.setblocking(False)
         self._take = take
         self._is_quiet = is_quiet
         self._longest = longest
@@ -84,6 +82,8 @@ class LentIncoming(Incoming):
         self._is_working = False
         self._watch = select.epoll()
         """Tells the loop of bytes to read: while it reads itself, and while the thread is busy."""
+        self._socket = connected.dup()  # which the transport cannot close under the thread's hands
+        self._socket.setblocking(False)
         self._loop.add_reader(self._watch.fileno(), self._bytes_came)
         self._news: asyncio.Future[None] | None = None
         """What the loop waits for in `line`."""
@@ -113,6 +113,7 @@ class LentIncoming(Incoming):
         self._is_closed = True
         self._take_back()
         if self._thread is not None:
+            self._shut()
             self._go.release()
             with anyio.CancelScope(shield=True):
                 await self._ended.wait()
@@ -152,10 +153,16 @@ class LentIncoming(Incoming):
 
     async def _lend(self) -> None:
         """Let the thread read, until it meets something for the loop or is busy when bytes come."""
-        self.is_lent = True
         if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="session", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._serve, name="session", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads
+                self._has_failed = True
+                return
+            self._thread = thread
+        with self._lock:
+            self.is_lent = True
         self._go.release()
         try:
             while self.is_lent:
@@ -195,8 +202,12 @@ class LentIncoming(Incoming):
             self.is_lent = False
             if self._is_working:
                 self._watch.unregister(self._socket)
+        self._shut()
+
+    def _shut(self) -> None:
+        """Wake the thread if it waits for bytes."""
         with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RD)  # wakes the thread
+            self._socket.shutdown(socket.SHUT_RD)
 
     def _serve(self) -> None:
         """The thread."""
@@ -206,7 +217,7 @@ class LentIncoming(Incoming):
                 if self._is_closed:
                     return
                 self._read_and_work()
-        except Exception:
+        except BaseException:  # libraries in other languages raise those
             log.exception("the event loop alone reads from now on")
             self._has_failed = True
             self._give_back()
@@ -228,22 +239,23 @@ class LentIncoming(Incoming):
                 if work is None:
                     continue
                 self._is_working = True
-                self._watch.register(self._socket, select.EPOLLIN)
             try:
                 work()
-            except Exception:
+            except BaseException:
                 log.exception("a call failed")
             with self._lock:
                 self._is_working = False
                 if self.is_lent:
                     self._watch.unregister(self._socket)
-                    if self._is_quiet():
-                        continue
-                self._give_back()
-                return
+                    self.is_lent = self._is_quiet()
+                if not self.is_lent:
+                    self._tell_loop(self._wake_loop)  # which may lend it again
+                    return
 
     def _next_work(self) -> tuple[Work | None, bool]:
-        """What the bytes that came ask for, and whether the thread goes on reading."""
+        """What the bytes that came ask for, and whether the thread goes on reading. With work, the loop
+        watches for further bytes.
+        """
         try:
             there = self._receive()
             end = self._end_of_line()
@@ -251,14 +263,21 @@ class LentIncoming(Incoming):
             return None, False  # the loop meets the same, and handles it
         if not end:
             return None, there
-        work = self._take(bytes(self._buffer)) if end == len(self._buffer) else None
+        if end < len(self._buffer):
+            return None, False
+        self._watch.register(self._socket, select.EPOLLIN)
+        work: Work | None = None
+        try:
+            work = self._take(bytes(self._buffer))
+        finally:
+            if work is None:
+                self._watch.unregister(self._socket)
         if work is not None:
             self._buffer.clear()
             self._searched = 0
         return work, work is not None
 
     def _give_back(self) -> None:
-        """If the loop has taken the socket back already, it may lend it again now."""
         self.is_lent = False
         self._tell_loop(self._wake_loop)
 

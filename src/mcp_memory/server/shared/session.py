@@ -57,15 +57,12 @@ class ClientSession:
         """Serve until the client hangs up or the session is drained."""
         to_server, requests = anyio.create_memory_object_stream[Parsed]()
         answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        self._incoming = incoming(
-            self._reader,
-            self._writer,
-            take=self._take,
-            is_quiet=self._is_quiet,
-            longest=wire.LONGEST_LINE,
-        )
+        read = partial(incoming, take=self._take, is_quiet=self._is_quiet, longest=wire.LONGEST_LINE)
         with closing(Outgoing(self._writer)) as self._outgoing:
-            async with aclosing(self._incoming), anyio.create_task_group() as tasks:
+            async with (
+                aclosing(read(self._reader, self._writer)) as self._incoming,
+                anyio.create_task_group() as tasks,
+            ):
                 self._tasks = tasks
                 tasks.start_soon(self._read, to_server)
                 tasks.start_soon(self._write, from_server)
@@ -178,7 +175,7 @@ class ClientSession:
         finished = asyncio.Event()
         try:
             line = accepted.line(self._dispatcher.answer_here(accepted.call, notes))
-        except Exception:
+        except BaseException:  # nobody else would answer
             line = accepted.failure()
         self._finishing[accepted.number] = finished
         try:
