@@ -32,6 +32,7 @@ QUIET = 5.0
 LONGEST = 30.0
 """Seconds that a piece of work is watched; some take minutes."""
 GOAL = 250
+PURGE = "purge of one entity"
 
 
 class Watch:
@@ -199,7 +200,7 @@ WORK: dict[str, Callable[[Path, dict[str, str]], None]] = {
     "reembedding": reembedding,
     "consolidation": consolidating,
     "backup": backing_up,
-    "purge of one entity": purging,
+    PURGE: purging,
     "migration from schema 13": migrating,
 }
 
@@ -234,22 +235,26 @@ def measured(names: list[str]) -> Json:
 
 
 def goals(found: Json) -> list[Goal]:
-    every = {name: max(each["read"]["worst"], each["write"]["worst"]) for name, each in found.items()}
-    worst = {name: wait for name, wait in every.items() if name != "nothing"}
-    idle = f"; {every['nothing']:.0f} ms with nothing going on" if "nothing" in every else ""
-    late = {name: wait for name, wait in worst.items() if wait > GOAL}
-    slowest = max(worst, key=lambda name: worst[name])
+    worst = {name: max(each["read"]["worst"], each["write"]["worst"]) for name, each in found.items()}
+    idle = worst.pop("nothing", None)
+    alone = "" if idle is None else f"{idle:.0f} ms with nothing going on"
+    purge = {name: worst.pop(name) for name in (PURGE,) if name in worst}
     return [
-        Goal(
-            "the worst wait of a second client during other work",
-            f"{worst[slowest]:.0f} ms ({slowest})",
-            f"≤ {GOAL} ms",
-            not late,
-            f"above it: {', '.join(f'{name} {wait:.0f} ms' for name, wait in late.items())}{idle}"
-            if late
-            else "",
-        )
+        *_goal(
+            "the worst wait of a second client during bulk writes, building indexes and other work",
+            worst,
+            alone,
+        ),
+        *_goal("its worst wait during a purge, which rewrites the file", purge, "it waits so long once"),
     ]
+
+
+def _goal(what: str, worst: dict[str, float], why: str) -> Iterator[Goal]:
+    late = {name: wait for name, wait in worst.items() if wait > GOAL}
+    for slowest in sorted(worst, key=lambda name: worst[name])[-1:]:
+        measured = f"{worst[slowest]:.0f} ms ({slowest})"
+        reasons = [", ".join(f"{name} {wait:.0f} ms" for name, wait in late.items()), why]
+        yield Goal(what, measured, f"≤ {GOAL} ms", not late, "; ".join(filter(None, reasons)) if late else "")
 
 
 def page(found: Json) -> str:
